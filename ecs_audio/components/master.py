@@ -1,0 +1,38 @@
+"""The master: what is mixed ahead, and what the limiter remembers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+QUANTUM = 64
+"""Frames that are mixed together."""
+
+
+class Master:
+    """Arrays between the lanes and the block. Set by `mix`."""
+
+    def __init__(self) -> None:
+        self.mono = np.zeros(QUANTUM, np.float32)
+        """Scratch: one lane's samples."""
+        self.coefficients = np.zeros(5, np.float32)
+        """Scratch: where a shelf glides to."""
+        self.mixed = np.zeros((QUANTUM, 2), np.float32)
+        """The newest quantum before the limiter."""
+        self.delayed = np.zeros((QUANTUM, 2), np.float32)
+        """The quantum before it."""
+        self.ready = np.zeros((QUANTUM, 2), np.float32)
+        """The newest quantum after the limiter."""
+        self.needed = np.ones(QUANTUM, np.float32)
+        """Gain that each frame of `delayed` asks for."""
+        self.held = np.ones(QUANTUM, np.float32)
+        """Gain before averaging, of the frames before."""
+        self.look_ahead = np.ones((2, QUANTUM), np.float32)
+        """Scratch of the limiter."""
+        self.limiter = np.ones(3, np.float32)
+        """Gain before averaging; smallest gain of the last quantum; smallest since the last tick."""
+        self.mixed_frames = 0
+        """Frames mixed so far, a multiple of the quantum; the next tick acts from here."""
+        self.rendered_frames = 0
+        """Frames given out so far."""
+        self.ramp_end = 0
+        """Frame at which the lanes reach their targets. Set by `play`."""

@@ -1,0 +1,41 @@
+"""Rays: the batch that one tick traces."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ecs_audio.components.table import Column, Row, Table
+
+
+class Ray(Row):
+    """The row of a ray."""
+
+
+class Rays(Table[Ray]):
+    """Direct paths of this tick in the order they are traced; made anew each tick."""
+
+    row_type = Ray
+
+    source = Column(np.int32)
+    """Index of the source at this tick. Set by `batch_rays`."""
+    path = Column(np.int32)
+    """Which path of the source's bundle, 0 for the straight one. Set by `batch_rays`."""
+    transmission = Column(np.float64)
+    """Amplitude at 5 kHz let through; -1 where an end lies in a wall. Set by `trace`."""
+    cells = Column(np.int32)
+    """Cells looked at; a section skipped whole counts as one. Set by `trace`."""
+    unknown = Column(np.int32)
+    """Those of `cells` that were not loaded. Set by `trace`."""
+
+    def __init__(self, capacity: int, sources: int) -> None:
+        super().__init__(capacity)
+        self.keys = np.zeros(sources)
+        """Scratch: need of each queued source, smallest first."""
+        self.items = np.zeros(sources, np.int32)
+        """Scratch: index of each queued source."""
+        self.ends = np.zeros((3, 3))
+        """Scratch of `trace`."""
+        self.own = np.zeros((2, 3), np.int64)
+        """Scratch of `trace`."""
+        self.wanted = np.zeros(2, np.int64)
+        """Straight paths wanted, and placed. Set by `batch_rays`."""

@@ -1,0 +1,159 @@
+"""Sources: what makes sound."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+
+from ecs_audio.components.table import Column, Row, Table
+
+HISTORY = 256
+"""Past ticks that a source remembers: 4 s at 60 Hz, sound from 1400 m."""
+
+BUNDLE = 13
+"""Direct paths of a bundle: the straight one and 12 beside it."""
+
+
+class Tier(IntEnum):
+    """How much acoustics a source is worth."""
+
+    FREE = 0  # air by distance; a straight path from what is left of the budget
+    DIRECT = 1  # the straight path and three of the others in rotation
+    FULL = 2  # the whole bundle at every turn
+
+
+class State(IntEnum):
+    """What became of a source's sound."""
+
+    WAITING = 0  # not heard yet
+    PLAYING = 1  # has a voice
+    VIRTUAL = 2  # a loop without a voice; it keeps its place and comes back in phase
+    REFUSED = 3  # a one-shot that found no voice
+    STOLEN = 4  # a one-shot that lost its voice to a higher priority
+    ENDED = 5  # sounded to its end
+
+
+class Law(IntEnum):
+    """How amplitude falls with distance."""
+
+    INVERSE = 0
+    LINEAR = 1
+    EXPONENTIAL = 2
+    SOFT_INVERSE = 3
+
+
+class Source(Row):
+    """The row of a sound source."""
+
+
+class Sources(Table[Source]):
+    """Where each source is, what it plays, and how the listener should hear it."""
+
+    row_type = Source
+
+    entity = Column(np.int64)
+    """The esper entity this row belongs to. Set by the engine."""
+
+    serial = Column(np.int64)
+    """How many sources the engine had spawned before; spreads turns evenly. Set by the engine."""
+
+    # What the host wants. All of it may be written at any time between ticks.
+    position = Column(np.float64, 3, low=-1e9)
+    """World position [m]. Set by the host."""
+    volume = Column(np.float64, default=1, low=0)
+    """Amplitude of the clip as played at the reference distance, linear. Set by the host."""
+    pitch = Column(np.float64, default=1, low=0, high=8)
+    """Clip frames per frame at rest, 1 = as recorded. Set by the host."""
+    reference = Column(np.float64, default=1, low=1e-6)
+    """Distance of full amplitude [m]. Set by the host."""
+    end = Column(np.float64, default=512, low=1e-6)
+    """Distance of silence [m]. Set by the host."""
+    fade_start = Column(np.float64, default=1, low=1e-6)
+    """Distance from which the law fades to silence at `end` [m]. Set by the host."""
+    full_within = Column(np.float64, low=0)
+    """Distance within which the source is FULL whatever its loudness [m]. Set by the host."""
+    priority = Column(np.int32)
+    """Only a higher one takes a voice from another. Set by the host."""
+    category = Column(np.uint8)
+    """Index of the user gain that applies. Set by the host."""
+    law = Column(np.uint8)
+    """Law. Set by the host."""
+    looping = Column(np.uint8)
+    """1 if the clip repeats. Set by `spawn`."""
+    positioned = Column(np.uint8)
+    """1 if the source is somewhere; 0 plays flat, dry and undelayed. Set by `spawn`."""
+    acoustics = Column(np.uint8, default=1)
+    """1 if walls and air are heard. Set by the host."""
+    delayed = Column(np.uint8, default=1)
+    """1 if sound takes its time to arrive. Set by the host."""
+    paused = Column(np.uint8)
+    """1 while the clip stands still. Set by `pause` and `resume`."""
+    clip = Column(np.int32)
+    """Clip id. Set by `spawn`."""
+    start_frame = Column(np.int64, default=-1)
+    """Frame at which the clip starts, -1 for at once. Set by `spawn`, resolved by `propagate`."""
+
+    # When and where what is heard now was emitted.
+    born = Column(np.int64, default=-1)
+    """Tick from which the history counts: the first one, or the last teleport. Set by `propagate`."""
+    clock = Column(np.float64)
+    """Place in the clip that is emitted at this tick [frames], not wrapped. Set by `propagate`."""
+    history = Column(np.float64, HISTORY, 5)
+    """Ring of past ticks: frame, x, y, z [m], clock. Set by `propagate`."""
+    emission = Column(np.float64, default=-1e300)
+    """Frame at which what is heard now was emitted; never decreases. Set by `propagate`."""
+    heard_position = Column(np.float64, 3)
+    """Where the source was then [m]. Set by `propagate`."""
+    heard_clock = Column(np.float64)
+    """Place in the clip then [frames]. Set by `propagate`."""
+    jumped = Column(np.uint8)
+    """1 if the source or the listener jumped, so that the voice may not glide. Set by `propagate`."""
+
+    # How much acoustics it is worth.
+    distance = Column(np.float64)
+    """From the listener to `heard_position` [m]. Set by `classify`."""
+    loudness = Column(np.float64)
+    """Amplitude at the listener before occlusion, linear. Set by `classify`."""
+    offset = Column(np.float64, 3, default=np.nan)
+    """From the listener to `heard_position` at the last tick [m]. Set by `classify`."""
+    approach = Column(np.float64, default=np.inf)
+    """Time to the closest approach, inf when it recedes [s]. Set by `classify`."""
+    tier = Column(np.uint8)
+    """Tier. Set by `classify`."""
+    tier_wanted = Column(np.uint8)
+    """Tier by rank alone. Set by `classify`."""
+    tier_waited = Column(np.float64)
+    """How long `tier_wanted` has differed from `tier` [s]. Set by `classify`."""
+
+    # What the rays found.
+    age = Column(np.float64, default=np.inf)
+    """Time since the straight path was traced [s], inf before. Set by `classify`, `apply_results`."""
+    due = Column(np.float64, default=-np.inf)
+    """Time of the next turn [s]. Set by `ingest` and `apply_results`."""
+    path = Column(np.float64, BUNDLE, default=1)
+    """Transmitted amplitude at 5 kHz along each path of the bundle. Set by `apply_results`."""
+    owed = Column(np.uint8)
+    """Paths of the bundle to be traced before the rotation goes on. Set by `ingest`, `apply_results`."""
+    turn = Column(np.uint8)
+    """The bundle's next path in rotation, 0 to 11. Set by `apply_results`."""
+    transmission = Column(np.float64, default=1)
+    """T: amplitude at 5 kHz let through by what is between, 1 clear to 0. Set by `apply_results`."""
+    gain_target = Column(np.float64, default=1)
+    """Broad gain of occlusion, linear, without distance. Set by `apply_results`."""
+    gain_hf_target = Column(np.float64, default=1)
+    """Amplitude at 5 kHz relative to low frequencies: occlusion and air. Set by `apply_results`."""
+
+    # What the mixer plays.
+    gain = Column(np.float64, default=1)
+    """`gain_target`, eased. Set by `smooth`."""
+    gain_hf = Column(np.float64, default=1)
+    """`gain_hf_target`, eased. Set by `smooth`."""
+    mix_gain = Column(np.float32, 2)
+    """Amplitude left and right of all that is known, linear. Set by `play`."""
+    mix_hf = Column(np.float32, default=1)
+    """gain_hf with the head's shadow from behind. Set by `play`."""
+    voice = Column(np.int32, default=-1)
+    """Lane that plays it, -1 for none. Set by `play`."""
+    state = Column(np.uint8)
+    """State. Set by `play`."""

@@ -1,0 +1,1 @@
+"""Kernels: functions over arrays, compiled by numba. Arrays in, arrays out."""

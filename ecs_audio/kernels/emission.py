@@ -1,0 +1,162 @@
+"""When was emitted what is heard now: sound takes its time, and the ends move meanwhile."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ecs_audio.kernels.jit import F8, F8_1, F8_2, F8_3, I8, I8_1, U1_1, Array, kernel, law
+
+NEVER = -1e300
+
+
+@law
+def distance_between(ax: float, ay: float, az: float, b: Array) -> float:
+    """Distance [m]."""
+    return math.sqrt((ax - b[0]) ** 2 + (ay - b[1]) ** 2 + (az - b[2]) ** 2)
+
+
+@kernel(F8, F8, I8, I8, F8, F8_2, F8_1, U1_1, I8_1, I8_1, F8_1, F8_3, F8_1, U1_1)
+def remember(
+    now: float,
+    passed: float,
+    tick: int,
+    first_frame: int,
+    teleport: float,
+    position: Array,
+    pitch: Array,
+    paused: Array,
+    start_frame: Array,
+    born: Array,
+    clock: Array,
+    history: Array,
+    emission: Array,
+    jumped: Array,
+) -> None:
+    """Advance every source's place in its clip by `passed` frames and note where it is at frame `now`.
+
+    first_frame: the first frame that can still be mixed; nothing starts before it.
+    teleport: a longer way in one tick [m] is no motion; the history begins anew.
+    position: (n, 3) [m]. pitch: (n,) clip frames a frame. paused: (n,).
+    start_frame, born, clock, emission, jumped: (n,) columns of `Sources`. history: (n, ticks, 5).
+    """
+    size = history.shape[1]
+    for i in range(position.shape[0]):
+        new = born[i] < 0
+        if new:
+            if start_frame[i] < first_frame:
+                start_frame[i] = max(first_frame, np.int64(now)) if start_frame[i] < 0 else first_frame
+            born[i] = tick
+            jumped[i] = 0
+        else:
+            last = history[i, (tick - 1) % size]
+            away = distance_between(last[1], last[2], last[3], position[i])
+            jumped[i] = 1 if away > teleport else 0
+            if jumped[i]:
+                born[i] = tick
+                emission[i] = NEVER
+        if now < start_frame[i] or new:
+            clock[i] = (now - start_frame[i]) * pitch[i]
+        elif not paused[i]:
+            clock[i] += passed * pitch[i]
+        note = history[i, tick % size]
+        note[0] = now
+        note[1], note[2], note[3] = position[i, 0], position[i, 1], position[i, 2]
+        note[4] = clock[i]
+
+
+@law
+def latest_root(start: Array, stop: Array, listener: Array, now: float, c: float) -> float:
+    """Latest frame e between two notes with e + |source(e) - listener| / c = now, or NEVER.
+
+    The source moves linearly: |p + w t|² = c² (a - t)², t counted from the later note.
+    c: metres a frame.
+    """
+    span = stop[0] - start[0]
+    if span <= 0.0:
+        return NEVER
+    wx, wy, wz = (stop[1] - start[1]) / span, (stop[2] - start[2]) / span, (stop[3] - start[3]) / span
+    px, py, pz = stop[1] - listener[0], stop[2] - listener[1], stop[3] - listener[2]
+    a = now - stop[0]
+    square = wx * wx + wy * wy + wz * wz - c * c
+    half = px * wx + py * wy + pz * wz + c * c * a
+    rest = px * px + py * py + pz * pz - c * c * a * a
+    inside = half * half - square * rest
+    if inside < 0.0:
+        return NEVER
+    root = -(half + math.copysign(math.sqrt(inside), half))
+    one = root / square if square != 0.0 else NEVER
+    two = rest / root if root != 0.0 else 0.0
+    best = NEVER
+    for t in (one, two):
+        if -span <= t <= 0.0 and t > best:
+            best = t
+    return NEVER if best == NEVER else stop[0] + best
+
+
+@law
+def emitted_at(history: Array, born: int, tick: int, now: float, listener: Array, c: float) -> float:
+    """Frame at which was emitted what arrives at `now`: the latest of all that arrive."""
+    size = history.shape[0]
+    oldest = max(born, tick - size + 1)
+    for k in range(tick, oldest, -1):
+        stop, start = history[k % size], history[(k - 1) % size]
+        e = latest_root(start, stop, listener, now, c)
+        if e > NEVER:
+            return e
+    first = history[oldest % size]  # before its first note a source stands still
+    return min(now - distance_between(first[1], first[2], first[3], listener) / c, first[0])
+
+
+@law
+def recall(history: Array, born: int, tick: int, e: float, pitch: float, where: Array) -> float:
+    """Place in the clip at frame e; writes the position [m] of then."""
+    size = history.shape[0]
+    oldest = max(born, tick - size + 1)
+    k = tick
+    while k > oldest and history[(k - 1) % size, 0] >= e:
+        k -= 1
+    stop = history[k % size]
+    if k == oldest or e >= stop[0]:
+        where[0], where[1], where[2] = stop[1], stop[2], stop[3]
+        return stop[4] + (e - stop[0]) * pitch
+    start = history[(k - 1) % size]
+    share = (e - start[0]) / (stop[0] - start[0])
+    for axis in range(3):
+        where[axis] = start[1 + axis] + share * (stop[1 + axis] - start[1 + axis])
+    return start[4] + share * (stop[4] - start[4])
+
+
+@kernel(F8, I8, F8, F8_1, U1_1, F8_2, F8_1, I8_1, F8_1, F8_3, F8_1, F8_2, F8_1)
+def find_emission(
+    now: float,
+    tick: int,
+    c: float,
+    listener: Array,
+    delayed: Array,
+    position: Array,
+    pitch: Array,
+    born: Array,
+    clock: Array,
+    history: Array,
+    emission: Array,
+    out_position: Array,
+    out_clock: Array,
+) -> None:
+    """For every source, when and where was emitted what the listener hears at frame `now`.
+
+    c: speed of sound [m a frame]. listener: (3,) [m]. delayed: (n,) 0 hears it at once.
+    position: (n, 3) [m] now. pitch: (n,). born, clock, history: what `remember` noted.
+    emission: (n,) frame; never decreases, so sound is never heard backwards.
+    out_position: (n, 3) [m] then. out_clock: (n,) place in the clip then [frames].
+    """
+    for i in range(position.shape[0]):
+        if delayed[i]:
+            e = max(emitted_at(history[i], born[i], tick, now, listener, c), emission[i])
+            emission[i] = e
+            out_clock[i] = recall(history[i], born[i], tick, e, pitch[i], out_position[i])
+        else:
+            emission[i] = now
+            out_clock[i] = clock[i]
+            out_position[i] = position[i]

@@ -1,0 +1,90 @@
+"""What each source shall sound like at the two ears: levels, direction, and the easing towards them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ecs_audio.kernels.jit import F4_1, F4_2, F8, F8_1, F8_2, U1_1, Array, kernel, law
+
+
+@law
+def pan(side: float) -> tuple[float, float]:
+    """Left and right amplitude of a direction, side = -1 left to 1 right; constant power."""
+    angle = (side + 1.0) * (math.pi / 4.0)
+    return math.cos(angle), math.sin(angle)
+
+
+@kernel(F8, F8_1, F8_1)
+def ease(share: float, target: Array, x: Array) -> None:
+    """Move every x by a share of its way to the target. target, x: (n,)."""
+    for i in range(x.shape[0]):
+        x[i] += (target[i] - x[i]) * share
+
+
+@kernel(U1_1, F8_1, F8_1)
+def start_at(state: Array, target: Array, x: Array) -> None:
+    """Put x at its target for every source that was not heard yet (state 0). All (n,)."""
+    for i in range(x.shape[0]):
+        if state[i] == 0:
+            x[i] = target[i]
+
+
+@kernel(F8_2, F8, F8_1, F8_2, U1_1, U1_1, F8_1, F8_1, F8_1, F4_2, F4_1)
+def levels(
+    ear: Array,
+    shadow: float,
+    category_gain: Array,
+    position: Array,
+    positioned: Array,
+    category: Array,
+    loudness: Array,
+    gain: Array,
+    gain_hf: Array,
+    out_gain: Array,
+    out_hf: Array,
+) -> None:
+    """Amplitude at each ear and muffling of every source.
+
+    ear: (3, 3) the listener's position [m], direction to the right, direction ahead.
+    shadow: how much of gain_hf the head takes from straight behind.
+    category_gain: (categories,) with the master volume. position: (n, 3) where it is heard [m].
+    positioned, category, loudness, gain, gain_hf: (n,) columns of `Sources`.
+    out_gain: (n, 2) left and right. out_hf: (n,).
+    """
+    for i in range(loudness.shape[0]):
+        level = loudness[i] * gain[i] * category_gain[category[i]]
+        if not positioned[i]:
+            out_gain[i, 0], out_gain[i, 1] = level, level
+            out_hf[i] = 1.0
+            continue
+        dx, dy, dz = position[i, 0] - ear[0, 0], position[i, 1] - ear[0, 1], position[i, 2] - ear[0, 2]
+        d = math.sqrt(dx * dx + dy * dy + dz * dz)
+        side, ahead = 0.0, 0.0
+        if d > 0.0:
+            near = min(d, 1.0)  # no step when a source passes through the head
+            side = (dx * ear[1, 0] + dy * ear[1, 1] + dz * ear[1, 2]) / d * near
+            ahead = (dx * ear[2, 0] + dy * ear[2, 1] + dz * ear[2, 2]) / d * near
+        left, right = pan(min(max(side, -1.0), 1.0))
+        out_gain[i, 0], out_gain[i, 1] = level * left, level * right
+        out_hf[i] = gain_hf[i] * (1.0 - shadow * min(max(-ahead, 0.0), 1.0))
+
+
+@kernel(F8_2, F8_2, F8, F8)
+def keep_good(values: Array, good: Array, low: float, high: float) -> int:
+    """Note every row whose values are all finite and in range; returns the first that is not so, or -1.
+
+    values, good: (n, k). low, high: the range, ends included.
+    """
+    first = -1
+    for i in range(values.shape[0]):
+        fine = True
+        for k in range(values.shape[1]):
+            v = values[i, k]
+            fine = fine and np.isfinite(v) and low <= v <= high
+        if fine:
+            good[i] = values[i]
+        elif first < 0:
+            first = i
+    return first

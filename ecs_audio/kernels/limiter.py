@@ -1,0 +1,63 @@
+"""The last hop: no sample above the ceiling, and not a bit changed below it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ecs_audio.kernels.jit import F4_1, F4_2, F8, Array, kernel
+
+AHEAD = 64
+CEILING = np.float32(10.0 ** (-0.3 / 20.0))
+"""-0.3 dBFS."""
+RELEASE_SECONDS = 0.2
+WHOLE = np.float32(0.9995)
+"""A gain above it is exactly 1 again."""
+BEYOND = np.float32(1.02)
+"""What the release heads for: an exponential never arrives at 1, but passes it within 0.8 s."""
+
+
+@kernel(F8, F4_2, F4_2, F4_1, F4_1, F4_2, F4_1, F4_2)
+def limit(
+    release: float,
+    mixed: Array,
+    delayed: Array,
+    needed: Array,
+    held: Array,
+    scratch: Array,
+    state: Array,
+    out: Array,
+) -> None:
+    """Give out the quantum before `mixed`, turned down ahead of any peak in `mixed`.
+
+    The gain needed by each frame is held as long as the look-ahead, released exponentially, and
+    averaged over the look-ahead: it has reached what a peak needs exactly when the peak comes.
+    release: share of the way back to 1 made in a frame. mixed, out: (64, 2).
+    delayed: (64, 2) the quantum before, replaced. needed, held: (64,) of the quantum before, replaced.
+    scratch: (2, 64). state: (3,) gain before averaging; smallest gain of this quantum, and of all since
+    it was last set to 1.
+    """
+    one = np.float32(1.0)
+    after, rest = scratch[0], scratch[1]
+    lowest, total = one, 0.0
+    for n in range(AHEAD - 1, -1, -1):  # what the previous quantum still asks for from frame n on
+        lowest = min(lowest, needed[n])
+        after[n], rest[n] = lowest, total
+        total += held[n]
+    gain, smallest, lowest, total = state[0], one, one, 0.0
+    share = np.float32(release)
+    for n in range(AHEAD):
+        peak = max(abs(mixed[n, 0]), abs(mixed[n, 1]))
+        needed[n] = CEILING / peak if peak > CEILING else one
+        lowest = min(lowest, needed[n])
+        gain = min(gain + (BEYOND - gain) * share, min(lowest, after[n]))
+        if gain > WHOLE and min(lowest, after[n]) == one:
+            gain = one
+        held[n] = gain
+        total += gain
+        g = np.float32((total + rest[n]) * (1.0 / AHEAD))
+        smallest = min(smallest, g)
+        for ear in range(2):
+            y = delayed[n, ear] * g
+            out[n, ear] = min(max(y, -CEILING), CEILING)
+            delayed[n, ear] = mixed[n, ear]
+    state[0], state[1], state[2] = gain, smallest, min(smallest, state[2])

@@ -1,0 +1,124 @@
+"""What the rays found becomes what the mixer shall reach."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ecs_audio.kernels.bundle import BLOCKED_END
+from ecs_audio.kernels.distance import air_gain_hf
+from ecs_audio.kernels.jit import F8, F8_1, F8_2, I4_1, I8_1, U1, U1_1, Array, kernel, law
+from ecs_audio.kernels.tiers import BESIDE, DIRECT, FREE
+from ecs_audio.kernels.voxels import FLUID, VOXELS, Voxels, material_at
+
+GOLDEN = 0.6180339887498949
+QUIETEST_HF = 0.001
+SUBMERGED_HF = 0.1
+"""What water around the listener leaves of high frequencies (figure of Sound Physics Remastered)."""
+BROAD = 0.1
+"""The broad gain of occlusion is T to this power (figure of Sound Physics Remastered)."""
+
+
+@law
+def interval(distance: float, approach: float, dt: float) -> float:
+    """Time until a source's next turn [s]: more for far ones, less for those that come near."""
+    return max(min(min(max(distance / 200.0, 0.1), 1.0), approach / 4.0), dt)
+
+
+@kernel(F8, F8, I4_1, I4_1, F8_1, F8_1, F8_1, I8_1, U1_1, F8_2, U1_1, U1_1, F8_1, F8_1)
+def take_paths(
+    time: float,
+    dt: float,
+    ray_source: Array,
+    ray_path: Array,
+    ray_transmission: Array,
+    distance: Array,
+    approach: Array,
+    serial: Array,
+    tier: Array,
+    path: Array,
+    owed: Array,
+    turn: Array,
+    age: Array,
+    due: Array,
+) -> None:
+    """Write traced paths into their sources and set the time of the next turn.
+
+    time, dt: of this tick [s]. ray_source, ray_path, ray_transmission: (rays,) in traced order.
+    distance, approach: (n,). serial: (n,) spreads first turns evenly over the interval.
+    tier, path (n, 13), owed, turn, age, due: columns of `Sources`, updated.
+    """
+    for ray in range(ray_source.shape[0]):
+        i, k, found = ray_source[ray], ray_path[ray], ray_transmission[ray]
+        if k == 0:
+            new = np.isinf(age[i])
+            flipped = (found == 1.0) != (path[i, 0] == 1.0)
+            if new or tier[i] == FREE:
+                path[i, :] = found
+            path[i, 0] = found
+            wait = interval(distance[i], approach[i], dt)
+            due[i] = time + (wait * ((serial[i] * GOLDEN) % 1.0) if new else wait)
+            age[i] = 0.0
+            if flipped and not new and tier[i] == DIRECT:
+                owed[i] = BESIDE  # by the same turn's rays if they fit, else by the next tick's
+        else:
+            path[i, k] = path[i, 0] if found == BLOCKED_END else found
+            turn[i] = k % BESIDE
+            if owed[i] > 0:
+                owed[i] -= 1
+    for ray in range(ray_source.shape[0]):
+        i = ray_source[ray]
+        if owed[i] > 0 and tier[i] != FREE:
+            due[i] = time
+
+
+@kernel(F8_1, U1, F8_2, U1_1, F8_1)
+def combine(weights: Array, clearest: int, path: Array, acoustics: Array, out: Array) -> None:
+    """T of every source from the paths of its bundle.
+
+    weights: (13,) summing to 1. clearest: 1 takes the clearest path instead of the weighted mean.
+    path: (n, 13). acoustics: (n,) 0 gives 1. out: (n,).
+    """
+    for i in range(path.shape[0]):
+        mean, best = 0.0, 0.0
+        for k in range(weights.shape[0]):
+            mean += weights[k] * path[i, k]
+            if weights[k] > 0.0:
+                best = max(best, path[i, k])
+        out[i] = (best if clearest else min(mean, 1.0)) if acoustics[i] else 1.0
+
+
+@kernel(VOXELS, F8_1)
+def submersion(voxels: Voxels, position: Array) -> float:
+    """Factor of gain_hf for a listener at a position (3,) [m]: less under water, else 1."""
+    x = np.int64(math.floor(position[0] / voxels.cell_size))
+    y = np.int64(math.floor(position[1] / voxels.cell_size))
+    z = np.int64(math.floor(position[2] / voxels.cell_size))
+    return SUBMERGED_HF if voxels.kind[material_at(voxels, x, y, z)] == FLUID else 1.0
+
+
+@kernel(F8, U1, F8_1, F8_1, U1_1, U1_1, F8_1, F8_1)
+def set_targets(
+    submerged: float,
+    air: int,
+    transmission: Array,
+    distance: Array,
+    positioned: Array,
+    acoustics: Array,
+    out_gain: Array,
+    out_gain_hf: Array,
+) -> None:
+    """Broad gain T^0.1, and gain_hf from T, air and water.
+
+    submerged: factor of gain_hf. air: 1 if air absorbs. transmission, distance, positioned,
+    acoustics: (n,) columns of `Sources`. out_gain, out_gain_hf: (n,).
+    """
+    for i in range(transmission.shape[0]):
+        if not (positioned[i] and acoustics[i]):
+            out_gain[i], out_gain_hf[i] = 1.0, 1.0
+            continue
+        t = transmission[i]
+        gain_hf = t * submerged * (air_gain_hf(distance[i]) if air else 1.0)
+        out_gain[i] = math.pow(t, BROAD)
+        out_gain_hf[i] = max(gain_hf, QUIETEST_HF)

@@ -1,0 +1,178 @@
+"""Whose turn it is: due sources in order of need, as many rays as the budget allows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ecs_audio.kernels.heap import heapify, pop
+from ecs_audio.kernels.jit import F8, F8_1, F8_2, I4_1, I8, I8_1, I8_2, U1_1, Array, kernel
+from ecs_audio.kernels.tiers import BESIDE, FREE, FULL
+
+ROTATING = 3
+"""Those of them that a DIRECT source takes at a turn."""
+OVERDUE = 1.0
+"""A turn so late [s] goes before louder ones."""
+RANK = 1e12
+"""Weight of a class of need over any loudness or age."""
+
+
+@kernel(F8, U1_1, F8_1, F8_1, F8_1, F8_1, U1_1, F8_1, I4_1)
+def queue_up(
+    time: float,
+    tier: Array,
+    loudness: Array,
+    age: Array,
+    due: Array,
+    full_within: Array,
+    looping: Array,
+    keys: Array,
+    items: Array,
+) -> int:
+    """Queue every source whose turn has come; returns how many.
+
+    Order: new ones and blasts, which sound once; then those more than 1 s overdue, oldest first;
+    then `loudness x (1 + age)`; FREE ones last, oldest first.
+    time: [s]. tier, loudness, age, due, full_within, looping: (n,) columns of `Sources`.
+    keys, items: (n or more,) a heap of their needs and indices.
+    """
+    count = 0
+    for i in range(tier.shape[0]):
+        if due[i] > time:
+            continue
+        if np.isinf(age[i]) or (full_within[i] > 0.0 and not looping[i]):
+            key = 0.0
+        elif tier[i] == FREE:
+            key = 3.0 * RANK - age[i]
+        elif time - due[i] > OVERDUE:
+            key = RANK - age[i]
+        else:
+            key = 2.0 * RANK - loudness[i] * (1.0 + age[i])
+        keys[count], items[count] = key, i
+        count += 1
+    heapify(keys, items, count)
+    return count
+
+
+@kernel(I8, I8, I8, F8_1, I4_1, F8_1, U1_1, U1_1, U1_1, I4_1, I4_1, I8_1)
+def fill_batch(
+    queued: int,
+    max_rays: int,
+    beside: int,
+    keys: Array,
+    items: Array,
+    age: Array,
+    tier: Array,
+    owed: Array,
+    turn: Array,
+    ray_source: Array,
+    ray_path: Array,
+    out: Array,
+) -> int:
+    """Choose the rays of this tick from the queue; returns how many, never more than `max_rays`.
+
+    Straight paths come first, then the rest of each bundle in the same order, then FREE sources.
+    A bundle that does not fit gives what fits; its rotation goes on next time.
+    beside: paths beside the straight one, 0 or 12. keys, items: the heap, emptied.
+    age, tier, owed, turn: (n,) columns of `Sources`. ray_source, ray_path: (max_rays,).
+    out: (2,) straight paths wanted, straight paths placed.
+    """
+    limit = min(max_rays, ray_source.shape[0])
+    rays = 0
+    left = queued
+    while left > 0 and rays < limit and (tier[items[0]] != FREE or np.isinf(age[items[0]])):
+        ray_source[rays], ray_path[rays] = pop(keys, items, left), 0
+        rays += 1
+        left -= 1
+    straight = rays
+    for job in range(straight):
+        i = ray_source[job]
+        if tier[i] == FREE:
+            continue
+        wanted = owed[i] if owed[i] > 0 else (BESIDE if tier[i] == FULL else ROTATING)
+        for k in range(min(wanted, beside)):
+            if rays == limit:
+                break
+            ray_source[rays], ray_path[rays] = i, 1 + (turn[i] + k) % BESIDE
+            rays += 1
+    while left > 0 and rays < limit:
+        ray_source[rays], ray_path[rays] = pop(keys, items, left), 0
+        rays += 1
+        straight += 1
+        left -= 1
+    out[0], out[1] = queued, straight
+    return rays
+
+
+@kernel(F8, F8, F8, U1_1, U1_1, U1_1, F8_1, F8_1, F8_1, F8_1)
+def admit(
+    time: float,
+    reach: float,
+    audible: float,
+    positioned: Array,
+    acoustics: Array,
+    tier: Array,
+    distance: Array,
+    loudness: Array,
+    age: Array,
+    due: Array,
+) -> None:
+    """Take out of the schedule who needs no rays (due = inf), and back in who needs them again.
+
+    time: [s]. reach: longest ray [m]. audible: loudness below which a FREE source is left alone.
+    positioned, acoustics, tier, distance, loudness, age, due: (n,) columns of `Sources`.
+    """
+    for i in range(tier.shape[0]):
+        heard = tier[i] != FREE or loudness[i] > audible or np.isinf(age[i])
+        if not (positioned[i] and acoustics[i] and distance[i] < reach and heard):
+            due[i] = np.inf
+        elif due[i] == np.inf:
+            due[i] = time
+
+
+@kernel(F8, F8_1, F8_2, F8_2, F8_1)
+def approaches(dt: float, listener: Array, position: Array, offset: Array, out_approach: Array) -> None:
+    """Time [s] until each source is nearest if both ends go on as they moved; inf if it recedes.
+
+    dt: since the last tick [s]. listener: (3,) [m]. position: (n, 3) [m].
+    offset: (n, 3) from the listener at the last tick [m], NaN before the first; updated.
+    """
+    for i in range(position.shape[0]):
+        along, square = 0.0, 0.0
+        for axis in range(3):
+            p = position[i, axis] - listener[axis]
+            v = (p - offset[i, axis]) / dt if dt > 0.0 else 0.0
+            along += p * v
+            square += v * v
+            offset[i, axis] = p
+        out_approach[i] = -along / square if along < 0.0 else np.inf
+
+
+@kernel(F8, F8, F8_1, F8_2, I8_2, F8, U1_1, F8_1)
+def mark_edited(
+    time: float,
+    margin: float,
+    listener: Array,
+    position: Array,
+    boxes: Array,
+    cell_size: float,
+    owed: Array,
+    due: Array,
+) -> None:
+    """Make every source due, with its whole bundle, whose paths pass through an edited box.
+
+    time: [s]. margin: how far the bundle spreads [m]. listener: (3,) [m]. position: (n, 3) [m].
+    boxes: (edits, 6) half-open boxes of cells. owed, due: (n,) columns of `Sources`.
+    """
+    for i in range(position.shape[0]):
+        for e in range(boxes.shape[0]):
+            touched = True
+            for axis in range(3):
+                a, b = listener[axis], position[i, axis]
+                low, high = min(a, b) - margin, max(a, b) + margin
+                if boxes[e, axis] * cell_size > high or boxes[e, axis + 3] * cell_size < low:
+                    touched = False
+            if touched:
+                owed[i] = BESIDE
+                if due[i] > time and due[i] != np.inf:
+                    due[i] = time
+                break

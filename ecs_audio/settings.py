@@ -1,0 +1,103 @@
+"""Settings: every knob with its unit, its default and where the default comes from."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+
+MODES = ("off", "direct", "reflect", "full")
+READERS = ("linear", "sinc8")
+RULES = ("bundle", "min")
+
+CATEGORIES = ("effects", "voice", "music", "ambient", "interface", "voice_chat")
+DRY_CATEGORIES = frozenset({"music", "ambient", "interface", "voice_chat"})
+"""Categories that have no acoustics unless asked for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How an engine works. All values are checked when it is made; ValueError names the wrong one."""
+
+    acoustics: str = "full"
+    """"off" plays clip, volume, distance and pan alone; "direct" adds occlusion, air and delay; "reflect"
+    and "full" add what the rays find by reflection."""
+    occlusion: bool = True
+    """Walls muffle."""
+    occlusion_rule: str = "bundle"
+    """"bundle" weighs the direct paths; "min" lets the clearest one decide, for comparison."""
+    direct_paths: int = 13
+    """Paths of a bundle: 13, or 1 for the straight one alone."""
+    air: bool = True
+    """Air takes high frequencies."""
+    delay: bool = True
+    """Sound takes its time, and shifts in pitch with motion."""
+
+    speed_of_sound: float = 343.0
+    """[m/s], dry air at 20 °C."""
+    reach: float = 512.0
+    """Longest ray [m]."""
+    occlusion_time: float = 0.1
+    """Time constant of the easing of occlusion [s]."""
+    head_shadow: float = 0.3
+    """Share of gain_hf that the head takes from straight behind."""
+
+    full_count: int = 16
+    """The loudest sources, which are FULL."""
+    direct_count: int = 100
+    """FULL and DIRECT sources together."""
+    audible_db: float = -60.0
+    """A FREE source below this level is not traced [dBFS]."""
+    max_rays: int = 1024
+    """Rays a tick, about 1 ms on one core."""
+    max_cells: int = 50_000
+    """Cells looked at a tick, about 1 ms on one core; overshoot of one chunk of 64 rays at most."""
+    listener_jump: float = 4.0
+    """A longer way of the listener in one tick makes every source due [m]."""
+    teleport: float = 25.0
+    """A longer way of a source or the listener in one tick is no motion and makes no Doppler [m]."""
+
+    max_sources: int = 1024
+    """Living sources; 11 KiB each."""
+    max_voices: int = 128
+    """Voices that sound at once, at most 1024."""
+    max_block: int = 65_536
+    """Longest block that `render` fills [frames]."""
+    interpolation: str = "sinc8"
+    """How clips are read: "linear" between two samples, or "sinc8" by eight."""
+
+    def __post_init__(self) -> None:
+        for name, allowed in (("acoustics", MODES), ("occlusion_rule", RULES), ("interpolation", READERS)):
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {getattr(self, name)!r}")
+        if self.direct_paths not in (1, 13):
+            raise ValueError(f"direct_paths must be 1 or 13, not {self.direct_paths!r}")
+        for name in ("occlusion", "air", "delay"):
+            if not isinstance(getattr(self, name), bool):
+                raise ValueError(f"{name} must be True or False, not {getattr(self, name)!r}")
+        for name, (low, high) in _RANGES.items():
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+                raise ValueError(f"{name} must be a finite number, not {value!r}")
+            if not low <= value <= high:
+                raise ValueError(f"{name} must lie between {low} and {high}, not {value!r}")
+            if name in _COUNTS and value != int(value):
+                raise ValueError(f"{name} must be a whole number, not {value!r}")
+
+
+_RANGES: dict[str, tuple[float, float]] = {
+    "speed_of_sound": (1.0, 10_000.0),
+    "reach": (0.0, 4096.0),
+    "occlusion_time": (0.0, 10.0),
+    "head_shadow": (0.0, 1.0),
+    "full_count": (0, 65_536),
+    "direct_count": (0, 65_536),
+    "audible_db": (-200.0, 0.0),
+    "max_rays": (0, 1 << 20),
+    "max_cells": (0, 1 << 40),
+    "listener_jump": (0.0, 1e9),
+    "teleport": (0.0, 1e9),
+    "max_sources": (1, 65_536),
+    "max_voices": (1, 1024),
+    "max_block": (1, 1 << 24),
+}
+_COUNTS = {f.name for f in fields(Settings) if f.type == "int"}

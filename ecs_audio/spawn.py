@@ -1,0 +1,129 @@
+"""What `spawn` is told becomes a row's values, or one clear error."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, TypedDict
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ecs_audio.clips import Clips
+from ecs_audio.components import Law, Sources
+from ecs_audio.settings import CATEGORIES, DRY_CATEGORIES, Settings
+
+
+class Options(TypedDict, total=False):
+    """What `spawn` and `attach` can be told beside the clip; all may be left out."""
+
+    position: ArrayLike | None
+    """World position [m]; None plays flat, dry and undelayed."""
+    looping: bool
+    """Whether the clip repeats. Default False."""
+    volume: float
+    """Amplitude at the reference distance, linear. Default 1."""
+    pitch: float
+    """Clip frames a frame at rest, 0 to 8. Default 1."""
+    priority: int
+    """Only a higher one takes a voice from another. Default 0."""
+    category: str
+    """Which user gain applies, one of `settings.CATEGORIES`. Default "effects"."""
+    reference: float
+    """Distance of full amplitude [m]. Default 1."""
+    end: float
+    """Distance of silence [m]. Default 512."""
+    fade_start: float | None
+    """Distance from which the law fades to silence at `end` [m]. Default the reference."""
+    law: str
+    """"inverse", "linear", "exponential" or "soft_inverse". Default "inverse"."""
+    full_within: float
+    """Distance within which the source is FULL whatever its loudness [m]. Default 0."""
+    start_frame: int | None
+    """Frame at which the clip starts. Default at once."""
+    acoustics: bool | None
+    """Whether walls and air are heard. Default by category: not for music, ambient, interface, voice_chat."""
+    delay: bool
+    """Whether sound takes its time to arrive. Default True."""
+
+
+DEFAULTS: Options = {
+    "position": None,
+    "looping": False,
+    "volume": 1.0,
+    "pitch": 1.0,
+    "priority": 0,
+    "category": "effects",
+    "reference": 1.0,
+    "end": 512.0,
+    "fade_start": None,
+    "law": "inverse",
+    "full_within": 0.0,
+    "start_frame": None,
+    "acoustics": None,
+    "delay": True,
+}
+
+
+def source_values(clips: Clips, settings: Settings, clip: str, options: Options) -> dict[str, Any]:
+    """Column values of a new source.
+
+    Raises ValueError (ClipError for the clip) naming what is wrong, TypeError for an unknown option.
+    """
+    if unknown := options.keys() - DEFAULTS.keys():
+        raise TypeError(f"there is no option {sorted(unknown)[0]!r}, only {', '.join(DEFAULTS)}")
+    wanted: Options = DEFAULTS | options
+    category, law, position = wanted["category"], wanted["law"], wanted["position"]
+    reference, end, start_frame = wanted["reference"], wanted["end"], wanted["start_frame"]
+    if category not in CATEGORIES:
+        raise ValueError(f"category must be one of {', '.join(CATEGORIES)}, not {category!r}")
+    laws = [known.name.lower() for known in Law]
+    if law not in laws:
+        raise ValueError(f"law must be one of {', '.join(laws)}, not {law!r}")
+    if start_frame is not None and start_frame < 0:
+        raise ValueError(f"start_frame must not be negative, not {start_frame!r}")
+    fade_start = reference if wanted["fade_start"] is None else wanted["fade_start"]
+    values: dict[str, Any] = {
+        "volume": wanted["volume"],
+        "pitch": wanted["pitch"],
+        "reference": reference,
+        "end": end,
+        "fade_start": fade_start,
+        "full_within": wanted["full_within"],
+    }
+    for name, value in values.items():
+        _check(name, value)
+    if not reference <= fade_start < end:
+        raise ValueError(
+            "distances must rise from reference to fade_start to end, not "
+            f"{reference!r}, {fade_start!r}, {end!r}"
+        )
+    positioned = position is not None
+    asked = wanted["acoustics"]
+    acoustics = category not in DRY_CATEGORIES if asked is None else asked
+    off = settings.acoustics == "off"
+    return values | {
+        "position": (0.0, 0.0, 0.0) if position is None else _position(position),
+        "clip": clips.id(clip),
+        "looping": bool(wanted["looping"]),
+        "priority": int(wanted["priority"]),
+        "category": CATEGORIES.index(category),
+        "law": laws.index(law),
+        "positioned": positioned,
+        "acoustics": acoustics and positioned and not off,
+        "delayed": wanted["delay"] and settings.delay and positioned and not off,
+        "start_frame": -1 if start_frame is None else int(start_frame),
+    }
+
+
+def _check(name: str, value: float) -> None:
+    column = Sources.columns[name]
+    low, high = column.low, column.high
+    if low is None or not math.isfinite(value) or not low <= value <= high:
+        raise ValueError(f"{name} must be a finite number from {low:g} to {high:g}, not {value!r}")
+
+
+def _position(position: ArrayLike) -> np.ndarray[Any, np.dtype[np.float64]]:
+    where = np.array(position, np.float64)
+    if where.shape != (3,) or not np.isfinite(where).all() or np.abs(where).max() > 1e9:
+        raise ValueError(f"position must be three finite numbers within 1e9 m, not {position!r}")
+    return where

@@ -1,0 +1,1 @@
+"""One system a file, in the order of the tick: each reads some columns and writes others."""

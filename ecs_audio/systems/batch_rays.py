@@ -1,0 +1,22 @@
+"""batch_rays: whose turn it is, as many rays as the budget allows, in one batch."""
+
+from __future__ import annotations
+
+from ecs_audio.components import Rays, Sources
+from ecs_audio.kernels.schedule import fill_batch, queue_up
+from ecs_audio.kernels.tiers import BESIDE
+from ecs_audio.settings import Settings
+
+
+def batch_rays(sources: Sources, rays: Rays, settings: Settings, *, time: float) -> None:
+    """Fill `rays` with the jobs of this tick. time: of this tick [s]."""
+    queued = queue_up(
+        time, sources.tier, sources.loudness, sources.age, sources.due, sources.full_within,
+        sources.looping, rays.keys, rays.items,
+    )  # fmt: skip
+    beside = BESIDE if settings.direct_paths > 1 else 0
+    rays.count = rays.capacity
+    rays.count = fill_batch(
+        queued, settings.max_rays, beside, rays.keys, rays.items, sources.age, sources.tier, sources.owed,
+        sources.turn, rays.source, rays.path, rays.wanted,
+    )  # fmt: skip

@@ -1,0 +1,38 @@
+"""classify: loudness before occlusion decides how much acoustics a source is worth."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ecs_audio.components import Listener, Rays, Sources
+from ecs_audio.kernels.schedule import admit, approaches
+from ecs_audio.kernels.tiers import assign_tiers, loudnesses
+from ecs_audio.settings import Settings
+
+
+def classify(
+    sources: Sources, listener: Listener, rays: Rays, settings: Settings, *, time: float, dt: float
+) -> None:
+    """Set distance, loudness and tier of every source, and who may ask for rays.
+
+    time: of this tick [s]. dt: since the last tick [s].
+    """
+    here = listener.position
+    loudnesses(
+        here, sources.positioned, sources.heard_position, sources.volume, sources.law, sources.reference,
+        sources.end, sources.fade_start, sources.distance, sources.loudness,
+    )  # fmt: skip
+    approaches(dt, here, sources.heard_position, sources.offset, sources.approach)
+    assign_tiers(
+        dt, settings.full_count, settings.direct_count, sources.positioned, sources.acoustics,
+        sources.distance, sources.loudness, sources.full_within, sources.age, sources.tier,
+        sources.tier_wanted, sources.tier_waited, sources.owed, rays.keys, rays.items,
+    )  # fmt: skip
+    np.add(sources.age, dt, out=sources.age)
+    traced = settings.occlusion and settings.acoustics != "off"
+    admit(
+        time, settings.reach if traced else -1.0, 10.0 ** (settings.audible_db / 20.0), sources.positioned,
+        sources.acoustics, sources.tier, sources.distance, sources.loudness, sources.age, sources.due,
+    )  # fmt: skip
+    if listener.moved > settings.listener_jump:
+        np.minimum(sources.due, np.where(np.isinf(sources.due), np.inf, time), out=sources.due)

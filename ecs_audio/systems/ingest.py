@@ -1,0 +1,84 @@
+"""ingest: what the host wrote is checked, and what it changed in the world makes sources due."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ecs_audio.components import Listener, Sources, Table
+from ecs_audio.kernels.bundle import RADIUS
+from ecs_audio.kernels.levels import keep_good
+from ecs_audio.kernels.schedule import mark_edited
+from ecs_audio.world import World
+
+
+class BadValueError(ValueError):
+    """The host wrote a value that cannot be; the last good one is back and the tick was completed."""
+
+
+def ingest(
+    sources: Sources, listener: Listener, world: World, *, seen: int, time: float, boxes: NDArray[np.int64]
+) -> tuple[int, BadValueError | None]:
+    """Take in the host's writes and the world's edits after revision `seen`.
+
+    Returns how many edits there were, and an error to be raised once the tick is done.
+    """
+    complaint = restore(sources)
+    if not listener.restore():
+        complaint = complaint or BadValueError(
+            "the listener position and orientation must be finite; the last good pose was kept"
+        )
+    edits = world.revision - seen
+    if edits:
+        count = min(edits, len(boxes))
+        if edits <= len(world.edits):
+            for k in range(count):
+                boxes[k] = world.edits[(seen + k) % len(world.edits)]
+        if edits > count or edits > len(world.edits):  # more than is remembered: anything may have changed
+            boxes[0, :3], boxes[0, 3:] = -(1 << 40), 1 << 40
+            count = 1
+        mark_edited(
+            time, RADIUS, listener.position, sources.heard_position, boxes[:count], world.cell_size,
+            sources.owed, sources.due,
+        )  # fmt: skip
+    return edits, complaint
+
+
+def restore(table: Table[Any]) -> BadValueError | None:
+    """Put back the last good value wherever a host-written column holds one that cannot be."""
+    complaint = None
+    for name, trusted in table.trusted.items():
+        column = table.columns[name]
+        assert column.low is not None  # or it would not be trusted
+        low, high = column.low, column.high
+        values = getattr(table, name).reshape(table.count, math.prod(column.shape))
+        good = trusted[: table.count].reshape(values.shape)
+        bad = keep_good(values, good, low, high)
+        if bad < 0:
+            continue
+        wrote = values[bad].tolist()
+        complaint = complaint or BadValueError(
+            f"{name} of entity {table.storage['entity'][bad]} must lie between {low:g} and {high:g}, "
+            f"not {wrote[0] if len(wrote) == 1 else wrote}; its last good value was kept"
+        )
+        wrong = ~(np.isfinite(values) & (values >= low) & (values <= high)).all(axis=1)
+        values[wrong] = good[wrong]
+    return complaint
+
+
+def take_gains(gains: Mapping[str, float], volume: float, out: NDArray[np.float64]) -> BadValueError | None:
+    """Write each category's gain times the volume to out (categories,); a bad one keeps its last value."""
+    complaint = None
+    for k, (name, own) in enumerate(gains.items()):
+        gain = own * volume
+        if 0.0 <= gain <= 1e9:
+            out[k] = gain
+        else:
+            complaint = complaint or BadValueError(
+                f"volume {volume!r} times the gain of {name} {own!r} is no gain; the last good one was kept"
+            )
+    return complaint

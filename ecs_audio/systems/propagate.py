@@ -1,0 +1,42 @@
+"""propagate: when, and where, was emitted what is heard now."""
+
+from __future__ import annotations
+
+import math
+
+from ecs_audio.components import Listener, Sources
+from ecs_audio.kernels.emission import NEVER, find_emission, remember
+from ecs_audio.settings import Settings
+
+
+def propagate(
+    sources: Sources,
+    listener: Listener,
+    settings: Settings,
+    *,
+    now: float,
+    passed: float,
+    tick: int,
+    first_frame: int,
+    rate: float,
+) -> None:
+    """Note where every source is at frame `now`, and find what of its past the listener hears.
+
+    passed: frames since the last tick. first_frame: the first frame that can still be mixed.
+    """
+    before, here = listener.before, listener.position
+    moved = math.dist(before, here)
+    listener.moved = 0.0 if math.isnan(moved) else moved
+    before[:] = here
+    remember(
+        now, passed, tick, first_frame, settings.teleport, sources.position, sources.pitch, sources.paused,
+        sources.start_frame, sources.born, sources.clock, sources.history, sources.emission, sources.jumped,
+    )  # fmt: skip
+    if listener.moved > settings.teleport:
+        sources.jumped[:] = 1
+        sources.emission[:] = NEVER
+    find_emission(
+        now, tick, settings.speed_of_sound / rate, here, sources.delayed, sources.position, sources.pitch,
+        sources.born, sources.clock, sources.history, sources.emission, sources.heard_position,
+        sources.heard_clock,
+    )  # fmt: skip

@@ -1,0 +1,75 @@
+"""Telemetry: what the last tick did, as named numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from time import perf_counter_ns
+from typing import Any
+
+SYSTEMS = (
+    "ingest", "propagate", "classify", "batch_rays", "trace", "apply_results", "smooth", "play",
+)  # fmt: skip
+"""The systems of a tick in their order."""
+
+
+@dataclass
+class Telemetry:
+    """One row a tick; the engine fills the same object anew each time."""
+
+    tick: int = 0
+    """Ticks done before this one."""
+    frame: int = 0
+    """Frame this tick belongs to."""
+    sources: int = 0
+    """Living sources."""
+    full: int = 0
+    """Sources in tier FULL."""
+    direct: int = 0
+    """Sources in tier DIRECT."""
+    free: int = 0
+    """Sources in tier FREE."""
+    queue: int = 0
+    """Sources whose turn had come."""
+    deferred: int = 0
+    """Those of them that the budget made wait."""
+    rays: int = 0
+    """Rays traced."""
+    cells: int = 0
+    """Cells that the rays looked at; a section skipped whole counts as one."""
+    unknown_share: float = 0.0
+    """Share of them that were not loaded."""
+    oldest_age: float = 0.0
+    """Age of the oldest straight path of a FULL or DIRECT source [s]."""
+    voices_playing: int = 0
+    """Sources with a voice."""
+    voices_virtual: int = 0
+    """Loops without a voice."""
+    voices_refused: int = 0
+    """One-shots refused so far."""
+    voices_stolen: int = 0
+    """Voices taken by a higher priority so far."""
+    edits: int = 0
+    """World edits taken in."""
+    limiter_gain: float = 1.0
+    """Smallest gain of the limiter since the last tick, linear."""
+    microseconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(SYSTEMS, 0.0))
+    """Time that each system took."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """A copy as a plain dict, the systems' times with `us_` before their names."""
+        row = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "microseconds"}
+        return row | {f"us_{name}": time for name, time in self.microseconds.items()}
+
+
+def laps(microseconds: dict[str, float]) -> Callable[[str], None]:
+    """A stopwatch that notes the time since its last call under a name."""
+    last = perf_counter_ns()
+
+    def lap(name: str) -> None:
+        nonlocal last
+        now = perf_counter_ns()
+        microseconds[name] = (now - last) / 1000.0
+        last = now
+
+    return lap

@@ -1,0 +1,203 @@
+"""Named binary tags, of which only the wanted ones are decoded; safe with hostile bytes.
+
+A document is a tree of compounds and lists. `read` follows a tree of wanted names and steps over everything
+else, so its recursion is as deep as the wanted tree, whatever the file holds.
+"""
+
+import struct
+import zlib
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ecs_audio.world.errors import WorldFormatError
+from ecs_audio.world.limits import MAX_DEPTH, MAX_TAGS
+
+Value: TypeAlias = "int | float | str | NDArray[Any] | Tree | list[Tree]"
+Tree: TypeAlias = "dict[str, Value]"
+Want: TypeAlias = "Mapping[bytes, Want | None]"
+
+EVERY: Final[Want] = {b"*": None}
+"""Wants all values of a compound that are not themselves compounds or lists."""
+
+_END, _STRING, _LIST, _COMPOUND = 0, 8, 9, 10
+_NONE: Final = -1
+_SIZES: Final = bytes([0, 1, 2, 4, 8, 4, 8]).ljust(256, b"\0")
+"""Bytes of the tags of a fixed size, 0 for all others."""
+_ARRAYS: Final[Mapping[int, np.dtype[Any]]] = {7: np.dtype("i1"), 11: np.dtype(">i4"), 12: np.dtype(">i8")}
+_NUMBERS: Final = {
+    tag: struct.Struct(code).unpack_from
+    for tag, code in enumerate((">b", ">h", ">i", ">q", ">f", ">d"), start=1)
+}
+_length32 = struct.Struct(">i").unpack_from
+
+
+def decompress(data: bytes, limit: int) -> bytes:
+    """Return the contents of gzip or zlib data, told apart by their first bytes; at most `limit` bytes.
+
+    Raises WorldFormatError where the data is damaged, ends early or unpacks to more.
+    """
+    name = "gzip" if data[:2] == b"\x1f\x8b" else "zlib"
+    stream = zlib.decompressobj(31 if name == "gzip" else 15)
+    try:
+        contents = stream.decompress(data, limit)
+        if not stream.eof and len(contents) == limit:
+            # One more byte tells an exact fit, whose checksum is still to come, from a bomb.
+            contents += stream.decompress(stream.unconsumed_tail, 1)
+    except zlib.error as error:
+        raise WorldFormatError(f"its {name} data is damaged ({error})") from error
+    if len(contents) > limit:
+        raise WorldFormatError(f"its {name} data unpacks to more than {limit} bytes")
+    if not stream.eof:
+        raise WorldFormatError(f"its {name} data ends early, after {len(contents)} unpacked bytes")
+    return contents
+
+
+class Cursor:
+    """A place in a document, and how many more tags it may have."""
+
+    __slots__ = ("at", "data", "tags_left")
+
+    def __init__(self, data: bytes, max_tags: int = MAX_TAGS) -> None:
+        self.data = data
+        self.at = 0
+        self.tags_left = max_tags
+
+
+def read(cursor: Cursor, want: Want) -> tuple[str, Tree]:
+    """Return the name of the root compound, and its wanted values by name.
+
+    Numbers become int or float, text str, numeric arrays views of the data, compounds dicts, and lists of
+    compounds lists of dicts; what is of another type than its wanted tree says is left out. Raises
+    WorldFormatError.
+    """
+    data = cursor.data
+    try:
+        if data[0] != _COMPOUND:
+            raise WorldFormatError(f"its NBT begins with tag {data[0]} instead of a compound")
+        cursor.at = end = 3 + (data[1] << 8 | data[2])
+        return data[3:end].decode("utf-8", "replace"), _compound(cursor, want)
+    except (IndexError, struct.error) as error:
+        raise WorldFormatError(f"its NBT ends early, at byte {len(data)} inside a tag") from error
+
+
+def _compound(cursor: Cursor, want: Want) -> Tree:
+    data = cursor.data
+    is_every = want is EVERY
+    found: Tree = {}
+    while tag := data[cursor.at]:
+        start = cursor.at + 3
+        cursor.at = end = start + (data[start - 2] << 8 | data[start - 1])
+        cursor.tags_left -= 1
+        if cursor.tags_left < 0:
+            raise WorldFormatError(f"its NBT has too many tags, at byte {start}")
+        name = data[start:end]
+        if is_every or name in want:
+            value = _value(cursor, tag, None if is_every else want[name])
+            if value is not None:
+                found[name.decode("utf-8", "replace")] = value
+        else:
+            _skip(cursor, tag)
+    cursor.at += 1
+    return found
+
+
+def _value(cursor: Cursor, tag: int, want: "Want | None") -> "Value | None":
+    """Decode one value, or step over it and return None where it is not what is wanted."""
+    data, at = cursor.data, cursor.at
+    if want is not None:
+        if tag == _COMPOUND:
+            return _compound(cursor, want)
+        if tag == _LIST and data[at] in (_END, _COMPOUND):
+            return _compounds(cursor, want)
+    elif _SIZES[tag]:
+        cursor.at = at + _SIZES[tag]
+        number: int | float = _NUMBERS[tag](data, at)[0]
+        return number
+    elif tag == _STRING:
+        end = at + 2 + (data[at] << 8 | data[at + 1])
+        if end > len(data):
+            raise IndexError
+        cursor.at = end
+        return data[at + 2 : end].decode("utf-8", "replace")
+    elif tag in _ARRAYS:
+        dtype = _ARRAYS[tag]
+        count = _count(cursor, at, dtype.itemsize)
+        cursor.at = at + 4 + count * dtype.itemsize
+        return np.frombuffer(data, dtype, count, at + 4)
+    _skip(cursor, tag)
+    return None
+
+
+def _compounds(cursor: Cursor, want: Want) -> list[Tree]:
+    count = max(0, _length32(cursor.data, cursor.at + 1)[0]) if cursor.data[cursor.at] == _COMPOUND else 0
+    cursor.at += 5
+    cursor.tags_left -= count
+    if cursor.tags_left < 0:
+        raise WorldFormatError(f"its NBT has too many tags, at byte {cursor.at}")
+    return [_compound(cursor, want) for _ in range(count)]
+
+
+def _count(cursor: Cursor, at: int, width: int) -> int:
+    """Read the length of an array and check it against the bytes that are left."""
+    count: int = _length32(cursor.data, at)[0]
+    if not 0 <= count * width <= len(cursor.data) - at - 4:
+        raise WorldFormatError(
+            f"its NBT has an array of {count} values at byte {at}, more than the data holds"
+        )
+    return count
+
+
+def _skip(cursor: Cursor, tag: int) -> None:
+    """Step over one value without recursion."""
+    data, at, tags_left = cursor.data, cursor.at, cursor.tags_left
+    # The innermost open container: the tag of a list's elements and how many come, or END for a compound.
+    element, count = _NONE, 0
+    outer: list[tuple[int, int]] = []
+    try:
+        while True:
+            size = _SIZES[tag]
+            if size:
+                at += size
+            elif tag == _STRING:
+                at += 2 + (data[at] << 8 | data[at + 1])
+            elif tag == _COMPOUND:
+                outer.append((element, count))
+                element = _END
+            elif tag == _LIST:
+                inner, length = data[at], _length32(data, at + 1)[0]
+                at += 5
+                if _SIZES[inner]:
+                    at += max(0, length) * _SIZES[inner]
+                elif inner != _END and length > 0:
+                    outer.append((element, count))
+                    element, count = inner, length
+            elif tag in _ARRAYS:
+                width = _ARRAYS[tag].itemsize
+                at += 4 + width * _count(cursor, at, width)
+            else:
+                raise WorldFormatError(f"its NBT has the unknown tag {tag} before byte {at}")
+            if len(outer) > MAX_DEPTH:
+                raise WorldFormatError(f"its NBT is nested more than {MAX_DEPTH} deep, at byte {at}")
+            while True:
+                if element == _END:
+                    tag = data[at]
+                    if tag:
+                        at += 3 + (data[at + 1] << 8 | data[at + 2])
+                        break
+                    at += 1
+                elif count:
+                    count -= 1
+                    tag = element
+                    break
+                elif element == _NONE:
+                    cursor.at = at
+                    return
+                element, count = outer.pop()
+            tags_left -= 1
+            if tags_left < 0:
+                raise WorldFormatError(f"its NBT has too many tags, at byte {at}")
+    finally:
+        cursor.tags_left = tags_left

@@ -1,0 +1,148 @@
+"""Sponge schematics (`.schem`), versions 1 to 3: a box of cells in one NBT document."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ecs_audio.world import dense, nbt
+from ecs_audio.world.errors import WorldFormatError
+from ecs_audio.world.grid import Grid, make, section_count
+from ecs_audio.world.limits import MAX_CELLS, MAX_DOCUMENT_BYTES, MAX_FILE_SECTIONS, MAX_NAMES
+from ecs_audio.world.palette import NO_NAME, Palette
+
+_FLAT: nbt.Want = {
+    b"Version": None,
+    b"Width": None,
+    b"Height": None,
+    b"Length": None,
+    b"Palette": nbt.EVERY,
+    b"BlockData": None,
+    b"Blocks": {b"Palette": nbt.EVERY, b"Data": None},
+    # Of other formats, to say so.
+    b"Materials": None,
+    b"Regions": {},
+}
+_NUMBERS_AT_ONCE = 2**20
+"""Bounds what decoding takes beside the ids to some 30 MiB."""
+
+_MAX_VARINT = 3
+"""Bytes of the largest index of a palette of 65536 names."""
+
+_DOCUMENT: nbt.Want = {b"Schematic": _FLAT, **_FLAT}
+
+
+def read(data: bytes, palette: Palette) -> Grid:
+    """Return the cells of a schematic, from the cell (0, 0, 0) on. Raises WorldFormatError."""
+    if data[:1] != b"\x0a":
+        data = nbt.decompress(data, MAX_DOCUMENT_BYTES)
+    _, tree = nbt.read(nbt.Cursor(data), _DOCUMENT)
+    inner = tree.get("Schematic")
+    schematic = inner if isinstance(inner, dict) else tree
+    blocks = schematic.get("Blocks")
+    names, packed = schematic.get("Palette"), schematic.get("BlockData")
+    if isinstance(blocks, dict):
+        names, packed = blocks.get("Palette"), blocks.get("Data")
+    if not isinstance(names, dict) or not isinstance(packed, np.ndarray):
+        raise WorldFormatError(_strange(schematic))
+    if packed.dtype.itemsize != 1:
+        raise WorldFormatError("its block data is not an array of bytes")
+    x, y, z = (_edge(schematic, key) for key in ("Width", "Height", "Length"))
+    if x * y * z > MAX_CELLS:
+        raise WorldFormatError(f"its {x}x{y}x{z} cells are more than {MAX_CELLS}")
+    if section_count((0, 0, 0), (x, y, z)) > MAX_FILE_SECTIONS:
+        raise WorldFormatError(f"its {x}x{y}x{z} cells touch more than {MAX_FILE_SECTIONS} sections")
+    if x * y * z > len(packed):
+        raise WorldFormatError(f"its {x}x{y}x{z} cells have only {len(packed)} bytes of block data")
+    table = _table(names, palette)
+    grid = make((0, 0, 0), (x, y, z))
+    # A layer of sections at a time, so that never all ids lie there twice.
+    layers = [min(16, y - low) for low in range(0, y, 16)]
+    for number, ids in enumerate(_ids(packed.view(np.uint8), [x * z * layer for layer in layers], table)):
+        dense.put(grid, (0, 16 * number, 0), ids.reshape(layers[number], z, x).transpose(2, 0, 1))
+    return grid
+
+
+def _strange(tree: nbt.Tree) -> str:
+    if isinstance(tree.get("Materials"), str):
+        return "it is an MCEdit schematic of numeric ids, which are not read"
+    if "Regions" in tree:
+        return "it is a Litematica file, which is not read"
+    return "its NBT has no palette and block data, as a Sponge schematic has"
+
+
+def _edge(tree: nbt.Tree, key: str) -> int:
+    edge = tree.get(key)
+    # Kept as an unsigned number in a signed tag.
+    edge = edge & 0xFFFF if isinstance(edge, int) else 0
+    if not edge:
+        raise WorldFormatError(f"its {key} is {tree.get(key)!r:.60}, which is no edge of a box")
+    return edge
+
+
+def _table(names: nbt.Tree, palette: Palette) -> NDArray[np.uint16]:
+    """Return the palette ids by index, NO_NAME where an index has none, shape [MAX_NAMES + 1]."""
+    table = np.full(MAX_NAMES + 1, NO_NAME, np.uint16)
+    for name, index in names.items():
+        if not isinstance(index, int) or not 0 <= index < MAX_NAMES:
+            raise WorldFormatError(f"its palette has {name!r:.60} at the index {index!r:.60}")
+        try:
+            table[index] = palette.id(name)
+        except ValueError as error:
+            raise WorldFormatError(f"its palette has a bad name: {error}") from error
+    return table
+
+
+def _ids(
+    data: NDArray[np.uint8], counts: list[int], table: NDArray[np.uint16]
+) -> Iterator[NDArray[np.uint16]]:
+    """Decode palette ids in batches of `counts`."""
+    at = 0
+    for count in counts:
+        ids = np.empty(count, np.uint16)
+        for start in range(0, count, _NUMBERS_AT_ONCE):
+            wanted = min(_NUMBERS_AT_ONCE, count - start)
+            end = _end(data, at, wanted)
+            indices = _varints(data[at:end], at)
+            part = table[indices]
+            if int(part.max()) == NO_NAME:
+                bad = int(indices[part.argmax()])
+                raise WorldFormatError(f"its block data has the index {bad} without a name before byte {end}")
+            ids[start : start + wanted] = part
+            at = end
+        yield ids
+    if at < len(data):
+        raise WorldFormatError(f"its block data has {len(data) - at} bytes too many")
+
+
+def _end(data: NDArray[np.uint8], at: int, count: int) -> int:
+    """Return where `count` numbers end that begin at `at`."""
+    end, found = at, 0
+    while found < count:
+        # At least as many bytes as numbers are missing.
+        start, end = end, end + count - found
+        if end - at > _MAX_VARINT * count:
+            raise WorldFormatError(
+                f"its block data has numbers of over {_MAX_VARINT} bytes from byte {at} on"
+            )
+        if end > len(data):
+            raise WorldFormatError(f"its block data ends early, after {len(data)} bytes")
+        found += int(np.count_nonzero(data[start:end] < 128))
+    return end
+
+
+def _varints(data: NDArray[np.uint8], at: int) -> NDArray[np.uint8] | NDArray[np.uint32]:
+    """Decode numbers of seven bits a byte, low bits first; those beyond all palettes become MAX_NAMES."""
+    last = data < 128
+    if last.all():
+        return data
+    ends = np.flatnonzero(last)
+    starts = np.concatenate((ends[:1] * 0, ends[:-1] + 1))
+    lengths = ends - starts + 1
+    if int(lengths.max()) > _MAX_VARINT:
+        raise WorldFormatError(f"its block data has a number of over {_MAX_VARINT} bytes after byte {at}")
+    numbers = (data[starts] & 127).astype(np.uint32)
+    for byte in range(1, int(lengths.max())):
+        longer = np.flatnonzero(lengths > byte)
+        numbers[longer] |= (data[starts[longer] + byte] & 127).astype(np.uint32) << np.uint32(7 * byte)
+    return np.minimum(numbers, np.uint32(MAX_NAMES))

@@ -1,0 +1,245 @@
+"""The voxel world that sound travels through."""
+
+from operator import index
+from os import PathLike
+from typing import SupportsFloat
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ecs_audio.world import boxes, carving, dense, filling, npz, reading
+from ecs_audio.world import grid as grids
+from ecs_audio.world.arguments import Real3, Whole3, origin3, real, real3, size3, whole3
+from ecs_audio.world.edits import CAPACITY, dirty_sections
+from ecs_audio.world.heights import heights
+from ecs_audio.world.limits import MAX_CELL_SIZE, MAX_CELLS, MAX_COORDINATE, MIN_CELL_SIZE
+from ecs_audio.world.materials import Materials
+from ecs_audio.world.palette import AIR, Palette
+
+
+class World:
+    """A box of cells, each of one material; y is up. Made by `World.empty`, `World.unknown` or `World.load`.
+
+    Kernels read `slots`, `cells`, `section_origin` and `palette`; take them anew after every edit, since an
+    edit may replace an array by a larger one.
+    """
+
+    def __init__(
+        self,
+        grid: grids.Grid,
+        palette: Palette,
+        cell_size: float = 1.0,
+        report: list[str] | None = None,
+    ) -> None:
+        self.palette = palette
+        """Names and acoustic numbers by id."""
+        self.cell_size = cell_size
+        """Edge of a cell [m]."""
+        self.origin: NDArray[np.int64] = np.array(grid.lo, np.int64)
+        """Lowest cell of the declared box, shape [3]."""
+        self.size: NDArray[np.int64] = np.array(grid.hi, np.int64) - np.array(grid.lo, np.int64)
+        """Edges of the declared box [cells], shape [3]."""
+        self.section_origin: NDArray[np.int64] = np.array(grid.base, np.int64)
+        """The lowest section (cell >> 4), shape [3]."""
+        self.revision = 0
+        """Edits made so far."""
+        self.edits: NDArray[np.int64] = np.zeros((CAPACITY, 6), np.int64)
+        """Ring of half-open boxes: the edit that made revision r is row (r - 1) % 1024, shape [1024, 6]."""
+        self.report: list[str] = [] if report is None else report
+        """What the reader of the file had to leave out, in sentences."""
+        self.is_snapshot = False
+        """Whether this world is read-only."""
+        self._grid = grid
+
+    @classmethod
+    def empty(
+        cls,
+        *,
+        size: Whole3,
+        origin: Whole3 = (0, 0, 0),
+        cell_size: float = 1.0,
+        materials: Materials | None = None,
+    ) -> "World":
+        """Return a world of air: `size` cells from the cell `origin` on, with cells of `cell_size` metres.
+
+        Raises TypeError or ValueError for arguments that are not numbers or lie beyond the limits.
+        """
+        return cls._new(size, origin, cell_size, materials, grids.AIR)
+
+    @classmethod
+    def unknown(
+        cls,
+        *,
+        size: Whole3,
+        origin: Whole3 = (0, 0, 0),
+        cell_size: float = 1.0,
+        materials: Materials | None = None,
+    ) -> "World":
+        """Return a world like `World.empty` of unknown sections; each is known once a cell is written."""
+        return cls._new(size, origin, cell_size, materials, grids.UNKNOWN)
+
+    @classmethod
+    def _new(
+        cls, size: Whole3, origin: Whole3, cell_size: float, materials: Materials | None, slot: int
+    ) -> "World":
+        grid = grids.make(origin3("origin", origin), size3("size", size), slot)
+        return cls(grid, Palette(materials), real("cell_size", cell_size, MIN_CELL_SIZE, MAX_CELL_SIZE))
+
+    @classmethod
+    def load(
+        cls, path: str | PathLike[str], *, materials: Materials | None = None, strict: bool = False
+    ) -> "World":
+        """Read a `.mca` region, a `.schem` or an `.npz`, whatever its file is called.
+
+        A region loads without its bad chunks, which `report` then names, unless `strict`. Raises
+        WorldFormatError for a file that cannot be trusted, FileNotFoundError and other OSErrors.
+        """
+        found = reading.read(path, Palette(materials), strict)
+        return cls(found.grid, found.palette, found.cell_size, found.report)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write an `.npz` for `World.load` and numpy; an old file stays until the new one is complete."""
+        npz.save(path, self._grid, self.palette, self.cell_size)
+
+    @property
+    def slots(self) -> NDArray[np.int32]:
+        """Sections: -1 unknown, -2 - id uniform, else the row in `cells` of a mixed one, shape [x, y, z]."""
+        return self._grid.slots
+
+    @property
+    def cells(self) -> NDArray[np.uint16]:
+        """Ids of mixed sections by (y & 15) << 8 | (z & 15) << 4 | (x & 15), shape [rows, 4096]."""
+        return self._grid.cells
+
+    def set(self, cell: Whole3, name: str) -> None:
+        """Write one cell. Raises IndexError outside the declared box."""
+        grid = self._writable()
+        try:
+            x, y, z = map(index, cell)
+        except (TypeError, ValueError):
+            x, y, z = whole3("cell", cell)
+        (x0, y0, z0), (x1, y1, z1) = grid.lo, grid.hi
+        if not (x0 <= x < x1 and y0 <= y < y1 and z0 <= z < z1):
+            raise IndexError(f"cell {(x, y, z)} lies outside the world, which spans {grid.lo} to {grid.hi}.")
+        number = self.palette.id(name)
+        where = grids.place(grid, x, y, z)
+        if grid.flat.item(where) != grids.AIR - number:
+            row = grids.claim_one(grid, where)
+            grid.cells[row, (y & 15) << 8 | (z & 15) << 4 | (x & 15)] = number
+        self._record(x, y, z, x + 1, y + 1, z + 1)
+
+    def fill(self, lo: Whole3, hi: Whole3, name: str) -> None:
+        """Write every cell of the half-open box `lo` to `hi` that lies inside the declared box."""
+        grid = self._writable()
+        box = boxes.clip(grid, whole3("lo", lo), whole3("hi", hi))
+        number = self.palette.id(name)
+        if box is not None:
+            filling.fill(grid, *box, number)
+            self._record(*box[0], *box[1])
+
+    def carve(self, center: Real3, radius: SupportsFloat) -> None:
+        """Turn to air the cells whose centres lie within a sphere; `center` and `radius` in cells."""
+        grid = self._writable()
+        reach = real("radius", radius, 0.0, MAX_COORDINATE)
+        box = carving.carve(grid, real3("center", center), reach)
+        if box is not None:
+            self._record(*box[0], *box[1])
+
+    def put(self, lo: Whole3, ids: ArrayLike) -> None:
+        """Write an array of palette ids, shape [dx, dy, dz], where it lies inside the declared box.
+
+        Raises TypeError for anything but whole numbers, ValueError for another shape or ids without a name.
+        """
+        grid = self._writable()
+        values = np.asarray(ids)
+        if values.dtype.kind not in "iu":
+            raise TypeError(f"ids must be whole numbers, got an array of {values.dtype}.")
+        if values.ndim != 3:
+            raise ValueError(f"ids must have three dimensions, got the shape {values.shape}.")
+        corner = whole3("lo", lo)
+        if not values.size:
+            return
+        low, high = int(values.min()), int(values.max())
+        if low < 0 or high >= len(self.palette):
+            raise ValueError(f"ids must lie from 0 to {len(self.palette) - 1}, got {low} to {high}.")
+        box = dense.put(grid, corner, values.astype(np.uint16, copy=False))
+        if box is not None:
+            self._record(*box[0], *box[1])
+
+    def ids(self, lo: Whole3, hi: Whole3) -> NDArray[np.uint16]:
+        """Return the palette ids of a half-open box, air where unknown or outside, shape [dx, dy, dz]."""
+        corner, end = whole3("lo", lo), whole3("hi", hi)
+        dx, dy, dz = (max(0, b - a) for a, b in zip(corner, end, strict=True))
+        if max(dx, dy, dz, dx * dy * dz) > MAX_CELLS:
+            raise ValueError(f"hi must leave at most {MAX_CELLS} cells from lo on, got {corner} to {end}.")
+        return dense.ids(self._grid, corner, (dx, dy, dz))
+
+    def material(self, cell: Whole3) -> str:
+        """Return the block name of a cell, "air" where it is unknown or outside."""
+        x, y, z = whole3("cell", cell)
+        slot = self._slot(x, y, z)
+        if slot >= 0:
+            return self.palette.names[self._grid.cells.item(slot, (y & 15) << 8 | (z & 15) << 4 | (x & 15))]
+        return AIR if slot == grids.UNKNOWN else self.palette.names[grids.AIR - slot]
+
+    def is_known(self, cell: Whole3) -> bool:
+        """Return whether a cell is loaded; cells outside the declared box are not."""
+        return self._slot(*whole3("cell", cell)) != grids.UNKNOWN
+
+    def heights(self) -> NDArray[np.int64]:
+        """Return y of the highest cell of each column that is not open, origin y - 1 if none, [x, z]."""
+        return heights(self._grid, self.palette.kind)
+
+    def dirty_sections(self, since: int) -> NDArray[np.int64]:
+        """Return the coordinates of sections touched after revision `since`, each once, shape [n, 3].
+
+        All sections where `edits` no longer reaches back. Raises ValueError for a revision yet to come.
+        """
+        if since > self.revision:
+            raise ValueError(f"since must be at most the revision {self.revision}, got {since}.")
+        return dirty_sections(self._grid, self.edits, self.revision, since)
+
+    def snapshot(self) -> "World":
+        """Return a read-only world that later edits do not touch; it shares the cells and copies `slots`.
+
+        Its arrays are true while the snapshot itself is alive.
+        """
+        if self.is_snapshot:
+            return self
+        twin = World(grids.snapshot(self._grid), self.palette, self.cell_size, list(self.report))
+        twin.revision = self.revision
+        twin.edits[:] = self.edits
+        twin.is_snapshot = True
+        return twin
+
+    def section_counts(self) -> grids.SectionCounts:
+        """Return how many sections are empty, uniform, mixed and unknown."""
+        return grids.section_counts(self._grid)
+
+    def memory(self) -> int:
+        """Return the bytes of all arrays of this world, whether snapshots share them or not."""
+        grid, palette = self._grid, self.palette
+        arrays = (grid.slots, grid.cells, grid.born, self.edits)
+        numbers = (palette.occlusion, palette.reflectivity, palette.absorption, palette.kind)
+        return sum(array.nbytes for array in (*arrays, *numbers))
+
+    def __repr__(self) -> str:
+        kind = "snapshot of a world" if self.is_snapshot else "world"
+        lo, hi = self._grid.lo, self._grid.hi
+        return f"<{kind}: {lo} to {hi}, {len(self.palette)} names, revision {self.revision}>"
+
+    def _writable(self) -> grids.Grid:
+        if self.is_snapshot:
+            raise ValueError("A snapshot is read-only: edit the world it was taken from.")
+        return self._grid
+
+    def _slot(self, x: int, y: int, z: int) -> int:
+        grid = self._grid
+        (x0, y0, z0), (x1, y1, z1) = grid.lo, grid.hi
+        if not (x0 <= x < x1 and y0 <= y < y1 and z0 <= z < z1):
+            return grids.UNKNOWN
+        return grid.flat.item(grids.place(grid, x, y, z))
+
+    def _record(self, *box: int) -> None:
+        self.edits[self.revision % CAPACITY] = box
+        self.revision += 1
