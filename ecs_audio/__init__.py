@@ -1,41 +1,59 @@
 """Spatial sound for simulations in voxel worlds: exact enough to measure, fast enough for a raid."""
 
-from ecs_audio.clips import ClipError, Clips
-from ecs_audio.components import DeadRowError, Source, State, TableFullError, Tier
-from ecs_audio.engine import Engine
-from ecs_audio.entities import AudioProcessor
-from ecs_audio.output import write_audio, write_wav
-from ecs_audio.perform import Recording
-from ecs_audio.scenario import Event, Pose, Scenario, Spawn, Stage
-from ecs_audio.settings import Settings
-from ecs_audio.systems.ingest import BadValueError
-from ecs_audio.telemetry import Telemetry
-from ecs_audio.world import Materials, World, WorldFormatError
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ecs_audio.clips import ClipError as ClipError
+    from ecs_audio.clips import Clips as Clips
+    from ecs_audio.components import DeadRowError as DeadRowError
+    from ecs_audio.components import Source as Source
+    from ecs_audio.components import State as State
+    from ecs_audio.components import TableFullError as TableFullError
+    from ecs_audio.components import Tier as Tier
+    from ecs_audio.engine import Engine as Engine
+    from ecs_audio.entities import AudioProcessor as AudioProcessor
+    from ecs_audio.output import write_audio as write_audio
+    from ecs_audio.output import write_wav as write_wav
+    from ecs_audio.perform import Recording as Recording
+    from ecs_audio.scenario import Event as Event
+    from ecs_audio.scenario import Pose as Pose
+    from ecs_audio.scenario import Scenario as Scenario
+    from ecs_audio.scenario import Spawn as Spawn
+    from ecs_audio.scenario import Stage as Stage
+    from ecs_audio.settings import Settings as Settings
+    from ecs_audio.systems.ingest import BadValueError as BadValueError
+    from ecs_audio.telemetry import Telemetry as Telemetry
+    from ecs_audio.world import Materials as Materials
+    from ecs_audio.world import World as World
+    from ecs_audio.world import WorldFormatError as WorldFormatError
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "AudioProcessor",
-    "BadValueError",
-    "ClipError",
-    "Clips",
-    "DeadRowError",
-    "Engine",
-    "Event",
-    "Materials",
-    "Pose",
-    "Recording",
-    "Scenario",
-    "Settings",
-    "Source",
-    "Spawn",
-    "Stage",
-    "State",
-    "TableFullError",
-    "Telemetry",
-    "Tier",
-    "World",
-    "WorldFormatError",
-    "write_audio",
-    "write_wav",
-]
+_HOMES = {
+    "clips": ["ClipError", "Clips"],
+    "components": ["DeadRowError", "Source", "State", "TableFullError", "Tier"],
+    "engine": ["Engine"],
+    "entities": ["AudioProcessor"],
+    "output": ["write_audio", "write_wav"],
+    "perform": ["Recording"],
+    "scenario": ["Event", "Pose", "Scenario", "Spawn", "Stage"],
+    "settings": ["Settings"],
+    "systems.ingest": ["BadValueError"],
+    "telemetry": ["Telemetry"],
+    "world": ["Materials", "World", "WorldFormatError"],
+}
+
+__all__ = sorted(name for names in _HOMES.values() for name in names)
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used: numba alone takes half a second."""
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

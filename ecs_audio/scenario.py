@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from numpy.typing import ArrayLike
 
@@ -40,8 +40,8 @@ class Spawn:
     """[s] of the tick it is despawned at."""
     name: str | None = None
     """By which events find it in `Stage.sources`."""
-    options: Options = field(default_factory=Options)
-    """Other options of `Engine.spawn`."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Other options of `Engine.spawn`, see `spawn.Options`."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,8 @@ class Stage:
         where = wanted.position
         path = where if callable(where) else None
         start = where(self.time) if callable(where) else where
-        source = self.engine.spawn(wanted.clip, **(wanted.options | Options(position=start)))
+        options = cast(Options, {**wanted.options, "position": start})
+        source = self.engine.spawn(wanted.clip, **options)
         if wanted.name is not None:
             self.sources[wanted.name] = source
         if path is not None:

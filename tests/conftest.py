@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import ecs_audio as ea
+import ecs_audio.engine
 from ecs_audio.kernels import jit
 
 settings.register_profile("ci", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])

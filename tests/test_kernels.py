@@ -18,7 +18,7 @@ from ecs_audio.kernels.limiter import CEILING, limit
 from ecs_audio.kernels.read import ONE, read_linear, read_sinc, sinc_table
 from ecs_audio.kernels.shelf import shelf_coefficients, shelve
 
-TABLE = sinc_table()
+TABLE, EDGE = sinc_table(), np.zeros(8, np.float32)
 
 
 def banked(clip):
@@ -58,7 +58,7 @@ def test_the_sinc_reader_is_true_to_tones(hertz, snr):
     start, step = 10 * ONE + 12345, math.floor(speed * ONE)
     position = start
     for k in range(0, 4096, 64):
-        position = read_sinc(banked(clip), TABLE, 16, n, False, position, step, out, k, k + 64)
+        position = read_sinc(banked(clip), TABLE, EDGE, 16, n, False, position, step, out, k, k + 64)
     expected = np.sin(2 * np.pi * hertz / RATE * (start + step * np.arange(4096)) / ONE)
     gain = (out @ expected) / (expected @ expected)
     error = out - gain * expected
@@ -73,8 +73,8 @@ def test_the_sinc_reader_crosses_a_loops_seam_as_if_it_were_unrolled(length, sta
     unrolled = np.concatenate([np.resize(clip, 900)]).astype(np.float32)
     looped, straight = np.zeros(64, np.float32), np.zeros(64, np.float32)
     position, step = math.floor(start * ONE), math.floor(speed * ONE)
-    read_sinc(banked(clip), TABLE, 16, length, True, position, step, looped, 0, 64)
-    read_sinc(banked(unrolled), TABLE, 16, 900, False, position, step, straight, 0, 64)
+    read_sinc(banked(clip), TABLE, EDGE, 16, length, True, position, step, looped, 0, 64)
+    read_sinc(banked(unrolled), TABLE, EDGE, 16, 900, False, position, step, straight, 0, 64)
     assert looped.tobytes() == straight.tobytes()
 
 
@@ -135,9 +135,9 @@ def limited(x):
     m = Master()
     out, quanta = [], len(x) // 64
     for k in range(quanta + 1):
-        m.mixed[:] = x[64 * k : 64 * k + 64] if k < quanta else 0
-        limit(np.float32(1 / 9600), m.mixed, m.delayed, m.needed, m.held, m.look_ahead, m.limiter, m.ready)
-        out.append(m.ready.copy())
+        m.mixed[:64] = x[64 * k : 64 * k + 64] if k < quanta else 0
+        limit(1 / 9600, 1, m.mixed, m.delayed, m.needed, m.held, m.look_ahead, m.limiter, m.ready)
+        out.append(m.ready[:64].copy())
     return np.concatenate(out[1:])
 
 

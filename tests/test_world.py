@@ -2,6 +2,7 @@
 
 import gc
 import math
+import threading
 import tracemalloc
 import weakref
 
@@ -433,6 +434,53 @@ def test_rows_of_dead_snapshots_are_used_again() -> None:
     assert len(world.cells) <= 4 * rows
 
 
+@pytest.mark.parametrize("survivor", ["older", "newer"])
+def test_a_dead_snapshot_takes_nothing_from_another(survivor: str) -> None:
+    world = World.empty(size=(64, 96, 64))
+    layer = (0, 0, 0), (64, 1, 64)
+    # Room to spare: growth would end all sharing.
+    world.palette.id("stone")
+    world.put((0, 0, 0), np.indices((64, 96, 64))[0] % 2)
+    world.fill((0, 0, 0), (64, 96, 64), "air")
+    cells = world.cells
+    snapshots = {}
+    world.fill(*layer, "stone")
+    snapshots["older"] = world.snapshot()
+    world.fill(*layer, "glass")
+    snapshots["newer"] = world.snapshot()
+    world.fill(*layer, "water")
+    expected = snapshots[survivor].ids(*layer)
+    assert len(np.unique(expected)) == 1
+    snapshots = {survivor: snapshots[survivor]}
+    world.fill((0, 20, 0), (64, 21, 64), "poppy")
+    world.fill((0, 40, 0), (64, 41, 64), "dirt")
+    assert world.cells is cells
+    assert np.array_equal(snapshots[survivor].ids(*layer), expected)
+
+
+def test_the_newest_living_snapshot_is_protected_when_a_newer_one_dies() -> None:
+    world = town()
+    world.set((0, 20, 0), "stone")
+    older = world.snapshot()
+    world.set((0, 0, 0), "glass")
+    newer = world.snapshot()
+    newest = world.snapshot()
+    del newest
+    world.set((16, 20, 0), "stone")
+    world.set((0, 0, 0), "dirt")
+    assert [w.material((0, 0, 0)) for w in (older, newer, world)] == ["grass_block", "glass", "dirt"]
+
+
+def test_a_dead_snapshot_costs_no_room() -> None:
+    world = town()
+    assert world.section_counts().mixed == len(world.cells)
+    world.snapshot()
+    cells = world.cells
+    world.set((0, 0, 0), "glass")
+    world.fill((1, 0, 0), (30, 1, 1), "glass")
+    assert world.cells is cells
+
+
 def test_a_dead_snapshot_is_not_kept_alive_by_its_world() -> None:
     world = town()
     snapshot = world.snapshot()
@@ -453,6 +501,27 @@ def test_a_snapshot_survives_the_growth_of_the_pool() -> None:
     assert world.cells is not early
     assert snapshot.cells is early
     assert np.array_equal(snapshot.ids(snapshot.origin, snapshot.origin + snapshot.size), before)
+
+
+def test_a_worker_reads_a_snapshot_while_its_world_is_edited() -> None:
+    world = town()
+    box = world.origin, world.origin + world.size
+    wrong: list[str] = []
+
+    def read(snapshot: World, expected: np.ndarray) -> None:
+        if not all(np.array_equal(snapshot.ids(*box), expected) for _ in range(4)):
+            wrong.append("a snapshot has changed")
+
+    for turn in range(25):
+        snapshot = world.snapshot()
+        worker = threading.Thread(target=read, args=(snapshot, snapshot.ids(*box)))
+        del snapshot
+        worker.start()
+        for i in range(100):
+            world.set((i % 64 - 32, i % 48 - 16, turn), "glass" if i % 2 else "air")
+            world.carve((i % 60 - 30, 0, -turn), 3)
+        worker.join()
+    assert wrong == []
 
 
 def test_worlds_thirty_million_metres_away_are_exact() -> None:

@@ -6,6 +6,8 @@ import numpy as np
 
 QUANTUM = 64
 """Frames that are mixed together."""
+QUANTA = 32
+"""Quanta mixed in one go, at most."""
 
 
 class Master:
@@ -14,22 +16,28 @@ class Master:
     def __init__(self) -> None:
         self.mono = np.zeros(QUANTUM, np.float32)
         """Scratch: one lane's samples."""
+        self.taps = np.zeros(8, np.float32)
+        """Scratch: samples at the edge of a clip."""
         self.coefficients = np.zeros(5, np.float32)
         """Scratch: where a shelf glides to."""
-        self.mixed = np.zeros((QUANTUM, 2), np.float32)
-        """The newest quantum before the limiter."""
+        self.mixed = np.zeros((QUANTUM * QUANTA, 2), np.float32)
+        """The newest quanta before the limiter."""
         self.delayed = np.zeros((QUANTUM, 2), np.float32)
-        """The quantum before it."""
-        self.ready = np.zeros((QUANTUM, 2), np.float32)
-        """The newest quantum after the limiter."""
+        """The last of them, which the limiter still holds back."""
+        self.ready = np.zeros((QUANTUM * QUANTA, 2), np.float32)
+        """What came out of the limiter last."""
+        self.ready_until = 0
+        """Frame up to which `ready` reaches."""
+        self.ready_frames = 0
+        """Frames in `ready`."""
         self.needed = np.ones(QUANTUM, np.float32)
         """Gain that each frame of `delayed` asks for."""
         self.held = np.ones(QUANTUM, np.float32)
         """Gain before averaging, of the frames before."""
         self.look_ahead = np.ones((2, QUANTUM), np.float32)
         """Scratch of the limiter."""
-        self.limiter = np.ones(3, np.float32)
-        """Gain before averaging; smallest gain of the last quantum; smallest since the last tick."""
+        self.limiter = np.ones(2, np.float32)
+        """Gain before averaging; smallest gain since the last tick."""
         self.mixed_frames = 0
         """Frames mixed so far, a multiple of the quantum; the next tick acts from here."""
         self.rendered_frames = 0

@@ -36,7 +36,7 @@ SHIFTS, WEIGHTS = spiral()
 @law
 def shift_of(ear: Array, mouth: Array, path: int, out: Array) -> None:
     """Shift [m] of both ends for one path of the bundle between a listener and a source."""
-    out[:] = 0.0
+    out[0] = out[1] = out[2] = 0.0
     if path == 0:
         return
     dx, dy, dz = ear[0] - mouth[0], ear[1] - mouth[1], ear[2] - mouth[2]

@@ -22,7 +22,8 @@ def census(
     tier, state, age, due: (n,) columns of `Sources`. ray_cells, ray_unknown: (rays,).
     out: (8,) FREE, DIRECT, FULL, playing, virtual, finished, cells, unknown cells.
     """
-    out[:] = 0
+    for k in range(out.shape[0]):
+        out[k] = 0
     oldest = 0.0
     for i in range(tier.shape[0]):
         out[tier[i]] += 1

@@ -159,4 +159,5 @@ def find_emission(
         else:
             emission[i] = now
             out_clock[i] = clock[i]
-            out_position[i] = position[i]
+            for axis in range(3):
+                out_position[i, axis] = position[i, axis]

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ecs_audio.kernels.jit import Array, law
+
+FIRST = np.int64(0)  # a literal 0 would make numba compile everything below once more
 
 
 @law
@@ -41,5 +45,5 @@ def pop(keys: Array, items: Array, count: int) -> int:
     item = items[0]
     keys[0], keys[last] = keys[last], keys[0]
     items[0], items[last] = items[last], items[0]
-    sift_down(keys, items, 0, last)
+    sift_down(keys, items, FIRST, last)
     return int(item)

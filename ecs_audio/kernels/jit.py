@@ -30,17 +30,22 @@ KERNELS: list[Any] = []
 """Every kernel in the order of definition: what `warm_up` compiles."""
 
 
+def digest_of(folder: Path) -> str:
+    """Name for the state of all Python sources in a folder."""
+    digest = hashlib.sha256()
+    for source in sorted(folder.glob("*.py")):
+        digest.update(source.name.encode() + b"\0" + source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
 def _cache_dir() -> Path:
     """Folder of compiled kernels, one for each state of the kernels' sources.
 
     numba's own cache notices an edit of the file that holds a function, but not of a file that the
     function calls into; a folder named after all sources together cannot be stale.
     """
-    digest = hashlib.sha256()
-    for source in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(source.read_bytes())
     home = config.CACHE_DIR or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home) / "ecs_audio" / digest.hexdigest()[:16]
+    return Path(home) / "ecs_audio" / digest_of(Path(__file__).parent)
 
 
 def _writable(folder: Path) -> bool:
@@ -65,6 +70,9 @@ _FLAGS = {
 def law(function: F) -> F:
     """Compile a scalar formula that kernels call; it becomes a part of their code."""
     return numba.njit(**_FLAGS)(function)
+
+
+# Whole-array assignments (`out[:] = 0`) take numba seconds to compile: kernels write loops instead.
 
 
 def kernel(*signature: Any) -> Callable[[F], F]:

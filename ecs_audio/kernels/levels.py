@@ -84,7 +84,8 @@ def keep_good(values: Array, good: Array, low: float, high: float) -> int:
             v = values[i, k]
             fine = fine and np.isfinite(v) and low <= v <= high
         if fine:
-            good[i] = values[i]
+            for k in range(values.shape[1]):
+                good[i, k] = values[i, k]
         elif first < 0:
             first = i
     return first

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ecs_audio.kernels.jit import F4_1, F4_2, F8, Array, kernel
+from ecs_audio.kernels.jit import F4_1, F4_2, F8, I8, Array, kernel, law
 
 AHEAD = 64
 CEILING = np.float32(10.0 ** (-0.3 / 20.0))
@@ -16,9 +16,9 @@ BEYOND = np.float32(1.02)
 """What the release heads for: an exponential never arrives at 1, but passes it within 0.8 s."""
 
 
-@kernel(F8, F4_2, F4_2, F4_1, F4_1, F4_2, F4_1, F4_2)
-def limit(
-    release: float,
+@law
+def limit_quantum(
+    share: float,
     mixed: Array,
     delayed: Array,
     needed: Array,
@@ -31,10 +31,6 @@ def limit(
 
     The gain needed by each frame is held as long as the look-ahead, released exponentially, and
     averaged over the look-ahead: it has reached what a peak needs exactly when the peak comes.
-    release: share of the way back to 1 made in a frame. mixed, out: (64, 2).
-    delayed: (64, 2) the quantum before, replaced. needed, held: (64,) of the quantum before, replaced.
-    scratch: (2, 64). state: (3,) gain before averaging; smallest gain of this quantum, and of all since
-    it was last set to 1.
     """
     one = np.float32(1.0)
     after, rest = scratch[0], scratch[1]
@@ -43,8 +39,7 @@ def limit(
         lowest = min(lowest, needed[n])
         after[n], rest[n] = lowest, total
         total += held[n]
-    gain, smallest, lowest, total = state[0], one, one, 0.0
-    share = np.float32(release)
+    gain, smallest, lowest, total = state[0], state[1], one, 0.0
     for n in range(AHEAD):
         peak = max(abs(mixed[n, 0]), abs(mixed[n, 1]))
         needed[n] = CEILING / peak if peak > CEILING else one
@@ -60,4 +55,28 @@ def limit(
             y = delayed[n, ear] * g
             out[n, ear] = min(max(y, -CEILING), CEILING)
             delayed[n, ear] = mixed[n, ear]
-    state[0], state[1], state[2] = gain, smallest, min(smallest, state[2])
+    state[0], state[1] = gain, smallest
+
+
+@kernel(F8, I8, F4_2, F4_2, F4_1, F4_1, F4_2, F4_1, F4_2)
+def limit(
+    release: float,
+    quanta: int,
+    mixed: Array,
+    delayed: Array,
+    needed: Array,
+    held: Array,
+    scratch: Array,
+    state: Array,
+    out: Array,
+) -> None:
+    """Limit the next quanta; each comes out one quantum late, which the look-ahead takes.
+
+    release: share of the way back to 1 made in a frame. mixed, out: (64 x quanta or more, 2).
+    delayed: (64, 2) the quantum before, replaced. needed, held: (64,) of the quantum before, replaced.
+    scratch: (2, 64). state: (2,) gain before averaging; smallest gain since it was last set to 1.
+    """
+    share = np.float32(release)
+    for q in range(quanta):
+        a, b = AHEAD * q, AHEAD * (q + 1)
+        limit_quantum(share, mixed[a:b], delayed, needed, held, scratch, state, out[a:b])

@@ -12,6 +12,7 @@ from ecs_audio.kernels.shelf import shelf_coefficients, shelve
 QUANTUM = 64
 """Frames mixed together; all that happens inside begins at a multiple of it."""
 FADE_SECONDS = 0.005
+BEGIN = np.int64(0)
 FREE, PLAYING, ORPHAN, ENDED = 0, 1, 2, 3
 
 
@@ -60,8 +61,52 @@ def add_panned(v: VoiceColumns, lane: int, mono: Array, ramp: int, fade_step: fl
     v.gain[lane, 0], v.gain[lane, 1], v.fade[lane] = left, right, fade
 
 
-@kernel(F4_1, I8_1, I8_1, F4_2, U1, VOICE_COLUMNS, I8, F8, F4_1, F4_1, F4_2)
-def mix_quantum(
+@law
+def mix_lane(
+    bank: Array,
+    base: int,
+    length: int,
+    table: Array,
+    sinc: int,
+    v: VoiceColumns,
+    lane: int,
+    ramp: int,
+    rate: float,
+    edge: Array,
+    target: Array,
+    mono: Array,
+    out: Array,
+) -> None:
+    """Read, muffle and place the next quantum of one lane, and add it to out (64, 2)."""
+    moving = min(max(ramp, 0), QUANTUM)
+    loop = v.looping[lane] != 0
+    position, start, speed = v.position[lane], BEGIN, v.speed[lane]
+    for stop in (moving, QUANTUM):
+        if sinc:
+            position = read_sinc(bank, table, edge, base, length, loop, position, speed, mono, start, stop)
+        else:
+            position = read_linear(bank, base, length, loop, position, speed, mono, start, stop)
+        start, speed = moving, v.speed_after[lane]
+    v.position[lane] = position
+    h = v.hf[lane]
+    if ramp > 0:
+        v.hf[lane] += (v.hf_target[lane] - h) * np.float32(moving / ramp)
+    if ramp <= QUANTUM:
+        v.hf[lane] = v.hf_target[lane]
+    if v.hf[lane] != h:
+        shelf_coefficients(v.hf[lane], rate, target)
+    else:
+        for k in range(5):
+            target[k] = v.shelf[lane, k]
+    if h != 1.0 or v.hf[lane] != 1.0 or v.memory[lane, 0] != 0.0 or v.memory[lane, 1] != 0.0:
+        shelve(mono, v.shelf[lane], target, v.memory[lane])
+    add_panned(v, lane, mono, ramp, np.float32(1.0 / (FADE_SECONDS * rate)), out)
+    if not loop and (position >> 32) > length + TAPS:
+        v.lane[lane] = FREE if v.lane[lane] == ORPHAN else ENDED
+
+
+@kernel(F4_1, I8_1, I8_1, F4_2, U1, VOICE_COLUMNS, I8, I8, F8, F4_1, F4_1, F4_1, F4_2)
+def mix_quanta(
     bank: Array,
     clip_offset: Array,
     clip_length: Array,
@@ -69,49 +114,26 @@ def mix_quantum(
     sinc: int,
     v: VoiceColumns,
     ramp: int,
+    quanta: int,
     rate: float,
+    edge: Array,
     target: Array,
     mono: Array,
     out: Array,
 ) -> None:
-    """Mix the next 64 frames of all lanes.
+    """Mix the next quanta of all lanes.
 
     bank: all clips. clip_offset, clip_length: [frames] by clip id. rate: [Hz].
     table: (129, 8) weights of the sinc reader. sinc: 1 for it, 0 for straight lines.
     v: columns of `Voices`, moved on. ramp: frames until the targets are to be reached, may be past.
-    target: (5,), mono: (64,) scratch. out: (64, 2).
+    edge: (8,), target: (5,), mono: (64,) scratch. out: (64 x quanta or more, 2).
     """
-    out[:] = 0.0
-    fade_step = np.float32(1.0 / (FADE_SECONDS * rate))
-    moving = min(max(ramp, 0), QUANTUM)
-    for lane in range(v.lane.shape[0]):
-        if waits(v, lane):
-            continue
-        base, length = clip_offset[v.clip[lane]], clip_length[v.clip[lane]]
-        loop = v.looping[lane] != 0
-        position = v.position[lane]
-        if sinc:
-            position = read_sinc(bank, table, base, length, loop, position, v.speed[lane], mono, 0, moving)
-            position = read_sinc(
-                bank, table, base, length, loop, position, v.speed_after[lane], mono, moving, QUANTUM
-            )
-        else:
-            position = read_linear(bank, base, length, loop, position, v.speed[lane], mono, 0, moving)
-            position = read_linear(
-                bank, base, length, loop, position, v.speed_after[lane], mono, moving, QUANTUM
-            )
-        v.position[lane] = position
-        h = v.hf[lane]
-        if ramp > 0:
-            v.hf[lane] += (v.hf_target[lane] - h) * np.float32(moving / ramp)
-        if ramp <= QUANTUM:
-            v.hf[lane] = v.hf_target[lane]
-        if v.hf[lane] != h:
-            shelf_coefficients(v.hf[lane], rate, target)
-        else:
-            target[:] = v.shelf[lane]
-        if h != 1.0 or v.hf[lane] != 1.0 or v.memory[lane, 0] != 0.0 or v.memory[lane, 1] != 0.0:
-            shelve(mono, v.shelf[lane], target, v.memory[lane])
-        add_panned(v, lane, mono, ramp, fade_step, out)
-        if not loop and (position >> 32) > length + TAPS:
-            v.lane[lane] = FREE if v.lane[lane] == ORPHAN else ENDED
+    for q in range(quanta):
+        part = out[QUANTUM * q : QUANTUM * (q + 1)]
+        for n in range(QUANTUM):
+            part[n, 0] = part[n, 1] = 0.0
+        for lane in range(v.lane.shape[0]):
+            if not waits(v, lane):
+                base, length = clip_offset[v.clip[lane]], clip_length[v.clip[lane]]
+                mix_lane(bank, base, length, table, sinc, v, lane, ramp, rate, edge, target, mono, part)
+        ramp -= QUANTUM

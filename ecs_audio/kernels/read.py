@@ -64,9 +64,22 @@ def read_linear(
 
 
 @law
+def weigh(x: Array, at: int, table: Array, phase: int, f: float) -> float:
+    """Sum of x[at] to x[at + 7], weighted between two phases; four sums, which LLVM keeps in one register."""
+    a, b, c, d = np.float32(0.0), np.float32(0.0), np.float32(0.0), np.float32(0.0)
+    for k in (0, 4):
+        a += (table[phase, k] + f * (table[phase + 1, k] - table[phase, k])) * x[at + k]
+        b += (table[phase, k + 1] + f * (table[phase + 1, k + 1] - table[phase, k + 1])) * x[at + k + 1]
+        c += (table[phase, k + 2] + f * (table[phase + 1, k + 2] - table[phase, k + 2])) * x[at + k + 2]
+        d += (table[phase, k + 3] + f * (table[phase + 1, k + 3] - table[phase, k + 3])) * x[at + k + 3]
+    return (a + c) + (b + d)
+
+
+@law
 def read_sinc(
     bank: Array,
     table: Array,
+    edge: Array,
     base: int,
     length: int,
     looping: bool,
@@ -76,7 +89,10 @@ def read_sinc(
     start: int,
     stop: int,
 ) -> int:
-    """Fill out[start:stop] by eight weighted samples each; returns the position after it."""
+    """Fill out[start:stop] by eight weighted samples each; returns the position after it.
+
+    edge: (8,) scratch.
+    """
     first = (position >> 32) - 3
     wrapped = first // length * length if looping and first >= 0 else 0
     last = (position + speed * (stop - start)) >> 32
@@ -86,13 +102,11 @@ def read_sinc(
         low = position & FRACTION
         phase = low >> 25
         f = np.float32(low & 0x1FFFFFF) * PHASE_UNIT
-        total = np.float32(0.0)
-        for k in range(TAPS):
-            weight = table[phase, k] + f * (table[phase + 1, k] - table[phase, k])
-            if inside:
-                total += weight * bank[base + i + k]
-            else:
-                total += weight * sample(bank, base, length, looping, i + k)
-        out[n] = total
+        if inside:
+            out[n] = weigh(bank, base + i, table, phase, f)
+        else:
+            for k in range(TAPS):
+                edge[k] = sample(bank, base, length, looping, i + k)
+            out[n] = weigh(edge, 0, table, phase, f)
         position += speed
     return position

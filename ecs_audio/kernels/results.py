@@ -55,7 +55,8 @@ def take_paths(
             new = np.isinf(age[i])
             flipped = (found == 1.0) != (path[i, 0] == 1.0)
             if new or tier[i] == FREE:
-                path[i, :] = found
+                for other in range(path.shape[1]):
+                    path[i, other] = found
             path[i, 0] = found
             wait = interval(distance[i], approach[i], dt)
             due[i] = time + (wait * ((serial[i] * GOLDEN) % 1.0) if new else wait)

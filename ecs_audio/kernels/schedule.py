@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ecs_audio.kernels.heap import heapify, pop
+from ecs_audio.kernels.heap import FIRST, heapify, pop
 from ecs_audio.kernels.jit import F8, F8_1, F8_2, I4_1, I8, I8_1, I8_2, U1_1, Array, kernel
 from ecs_audio.kernels.tiers import BESIDE, FREE, FULL
 
@@ -35,7 +35,7 @@ def queue_up(
     time: [s]. tier, loudness, age, due, full_within, looping: (n,) columns of `Sources`.
     keys, items: (n or more,) a heap of their needs and indices.
     """
-    count = 0
+    count = FIRST
     for i in range(tier.shape[0]):
         if due[i] > time:
             continue

@@ -53,6 +53,7 @@ def shelve(x: Array, coefficients: Array, target: Array, memory: Array) -> None:
         s1 = b1 * u - a1 * y + s2
         s2 = b2 * u - a2 * y
         x[n] = y
-    coefficients[:] = target
+    for k in range(5):
+        coefficients[k] = target[k]
     memory[0] = s1 if abs(s1) > SILENT else np.float32(0.0)  # denormals would cost a hundredfold
     memory[1] = s2 if abs(s2) > SILENT else np.float32(0.0)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ecs_audio.kernels.distance import distance_gain
-from ecs_audio.kernels.heap import heapify, pop
+from ecs_audio.kernels.heap import FIRST, heapify, pop
 from ecs_audio.kernels.jit import F8, F8_1, F8_2, I4_1, I8, U1_1, Array, kernel
 
 FREE, DIRECT, FULL = 0, 1, 2
@@ -76,7 +76,7 @@ def assign_tiers(
     owed: (n,) a source that leaves FREE owes its whole bundle. keys, items: scratch of n or more.
     """
     n = tier.shape[0]
-    count = 0
+    count = FIRST
     for i in range(n):
         wanted[i] = FREE
         if positioned[i] and acoustics[i] and loudness[i] > 0.0:

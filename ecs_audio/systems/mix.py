@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_audio.components.master import QUANTUM, Master
+from ecs_audio.components.master import QUANTA, QUANTUM, Master
 from ecs_audio.kernels.columns import VoiceColumns
 from ecs_audio.kernels.limiter import RELEASE_SECONDS, limit
-from ecs_audio.kernels.mix import mix_quantum
+from ecs_audio.kernels.mix import mix_quanta
 from ecs_audio.kernels.read import sinc_table
 
 if TYPE_CHECKING:
@@ -19,32 +19,42 @@ if TYPE_CHECKING:
 SINC = sinc_table()
 
 
-def mix(voices: VoiceColumns, master: Master, clips: Clips, *, sinc: bool) -> None:
-    """Leave the next 64 frames in `master.ready`. The first call mixes one quantum more, ahead."""
-    release = 1.0 / (RELEASE_SECONDS * clips.rate)
-    ahead = 2 if master.mixed_frames == 0 else 1
-    for _ in range(ahead):
-        mix_quantum(
-            clips.bank, clips.offset, clips.length, SINC, sinc, voices, master.ramp_end - master.mixed_frames,
-            float(clips.rate), master.coefficients, master.mono, master.mixed,
-        )  # fmt: skip
-        limit(
-            release, master.mixed, master.delayed, master.needed, master.held, master.look_ahead,
-            master.limiter, master.ready,
-        )  # fmt: skip
-        master.mixed_frames += QUANTUM
+def mix(voices: VoiceColumns, master: Master, clips: Clips, quanta: int, *, sinc: bool) -> None:
+    """Mix the next quanta of 64 frames and leave in `master.ready` what the limiter lets out.
+
+    The limiter looks one quantum ahead, so the very first one comes out of the second call.
+    """
+    mix_quanta(
+        clips.bank, clips.offset, clips.length, SINC, sinc, voices, master.ramp_end - master.mixed_frames,
+        quanta, float(clips.rate), master.taps, master.coefficients, master.mono, master.mixed,
+    )  # fmt: skip
+    limit(
+        1.0 / (RELEASE_SECONDS * clips.rate), quanta, master.mixed, master.delayed, master.needed,
+        master.held, master.look_ahead, master.limiter, master.ready,
+    )  # fmt: skip
+    master.mixed_frames += quanta * QUANTUM
+    master.ready_until = master.mixed_frames - QUANTUM
+    master.ready_frames = quanta * QUANTUM
 
 
 def fill(
     block: NDArray[np.float32], voices: VoiceColumns, master: Master, clips: Clips, *, sinc: bool
 ) -> None:
-    """Fill a block (frames, 2) of any length with what comes next, a quantum at a time."""
+    """Fill a block (frames, 2) of any length with what comes next.
+
+    No more quanta are mixed than the block needs: what is mixed ahead of the next tick depends on
+    the frames given out so far alone, never on the lengths of blocks.
+    """
     filled, frames = 0, len(block)
+    if frames and not master.mixed_frames:
+        mix(voices, master, clips, 1, sinc=sinc)
     while filled < frames:
-        offset = master.rendered_frames % QUANTUM
-        if offset == 0:
-            mix(voices, master, clips, sinc=sinc)
-        count = min(QUANTUM - offset, frames - filled)
-        block[filled : filled + count] = master.ready[offset : offset + count]
+        left = master.ready_until - master.rendered_frames
+        if left == 0:
+            mix(voices, master, clips, min(-(-(frames - filled) // QUANTUM), QUANTA), sinc=sinc)
+            continue
+        count = min(left, frames - filled)
+        start = master.ready_frames - left
+        block[filled : filled + count] = master.ready[start : start + count]
         master.rendered_frames += count
         filled += count

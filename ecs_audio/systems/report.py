@@ -32,5 +32,5 @@ def report(
     t.voices_playing, t.voices_virtual = int(counts[3]), int(counts[4])
     t.cells, t.unknown_share = int(counts[6]), float(counts[7] / max(counts[6], 1))
     t.queue, t.deferred = int(rays.wanted[0]), int(rays.wanted[0] - rays.wanted[1])
-    t.limiter_gain = float(master.limiter[2])
-    master.limiter[2] = 1.0
+    t.limiter_gain = float(master.limiter[1])
+    master.limiter[1] = 1.0

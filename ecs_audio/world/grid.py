@@ -108,11 +108,11 @@ def make_uniform(grid: Grid, where: NDArray[np.int64], slot: int) -> None:
 def claim(grid: Grid, where: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the rows of sections that are about to be written, made or copied where that is needed."""
     rows = grid.flat[where].astype(np.int64)
-    need = _unwritable(grid, rows)
-    if not need.any():
+    if not _unwritable(grid, rows).any():
         return rows
-    _reserve(grid, int(np.count_nonzero(need)))
-    # Reserving may have found that the snapshots are gone, so ask again what is shared.
+    # Both steps may end the sharing, so what is shared is asked again.
+    _sweep(grid)
+    _reserve(grid, int(np.count_nonzero(_unwritable(grid, rows))))
     need = _unwritable(grid, rows)
     old = rows[need]
     new = _take(grid, len(old))
@@ -133,9 +133,10 @@ def claim_one(grid: Grid, where: int) -> int:
     row: int = grid.flat.item(where)
     if row >= 0 and grid.born.item(row) > grid.frozen:
         return row
-    _reserve(grid, 1)
+    _sweep(grid)
     if row >= 0 and grid.born.item(row) > grid.frozen:
         return row
+    _reserve(grid, 1)
     new = int(_take(grid, 1)[0])
     if row < 0:
         grid.cells[new] = max(AIR - row, 0)
@@ -181,7 +182,6 @@ def _take(grid: Grid, count: int) -> NDArray[np.int64]:
 
 def _reserve(grid: Grid, count: int) -> None:
     """Make room for more rows."""
-    _sweep(grid)
     needed = grid.used + count - len(grid.free)
     if needed <= len(grid.cells):
         return

@@ -5,7 +5,7 @@ from typing import Final
 MAX_CELLS: Final = 2**30
 """Cells in the declared box of one world, and in one array asked for."""
 
-MAX_FILE_SECTIONS: Final = 2**20
+MAX_FILE_SECTIONS: Final = 2**19
 """Sections of 16x16x16 that the box of a file may touch: a thin one has many more than its cells suggest."""
 
 MAX_COORDINATE: Final = 2**40
@@ -38,7 +38,10 @@ MAX_REGION_BYTES: Final = 2**30
 MAX_DOCUMENT_BYTES: Final = 512 * 2**20
 """Decompressed bytes of a schematic, or of the cells in an npz."""
 
-MAX_ARCHIVE_BYTES: Final = MAX_DOCUMENT_BYTES + 64 * 2**20
+MAX_PALETTE_BYTES: Final = 64 * 2**20
+"""Bytes of the names in an npz."""
+
+MAX_ARCHIVE_BYTES: Final = MAX_DOCUMENT_BYTES + MAX_PALETTE_BYTES
 """Bytes of all arrays of an npz together: those of the cells, and room for names and headers."""
 
 MAX_DEPTH: Final = 512

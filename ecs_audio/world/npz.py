@@ -33,6 +33,7 @@ from ecs_audio.world.limits import (
     MAX_DOCUMENT_BYTES,
     MAX_FILE_SECTIONS,
     MAX_NAMES,
+    MAX_PALETTE_BYTES,
     MIN_CELL_SIZE,
 )
 from ecs_audio.world.palette import Palette
@@ -70,6 +71,7 @@ def _read(archive: zipfile.ZipFile, palette: Palette) -> tuple[Grid, float]:
         raise WorldFormatError(f"its {size} cells touch {sections} sections, more than {MAX_FILE_SECTIONS}")
     grid = make(origin, size)
     known = _small(archive, "known", grid.slots.shape, "biu", None)
+    is_renumbered = not np.array_equal(table, np.arange(len(table)))
     axis = 2 if cells.is_fortran else 0
     corner = list(origin)
     for slab in archives.slabs(cells, _depths(origin[axis], size[axis])):
@@ -80,7 +82,8 @@ def _read(archive: zipfile.ZipFile, palette: Palette) -> tuple[Grid, float]:
             raise WorldFormatError(
                 f"its cells have the index {low if low < 0 else high} of {len(table)} names"
             )
-        dense.put(grid, (corner[0], corner[1], corner[2]), dense.renumbered(slab, table))
+        ids = dense.renumbered(slab, table) if is_renumbered else slab.astype(np.uint16, copy=False)
+        dense.put(grid, (corner[0], corner[1], corner[2]), ids)
         corner[axis] += slab.shape[axis]
     if known is not None:
         make_uniform(grid, np.flatnonzero(known.reshape(-1) == 0), UNKNOWN)
@@ -104,6 +107,8 @@ def _table(archive: zipfile.ZipFile, palette: Palette) -> NDArray[np.uint16]:
     names = archives.member(archive, "palette")
     if names is None or names.dtype.kind not in "SU" or len(names.shape) != 1 or names.shape[0] > MAX_NAMES:
         raise WorldFormatError(f"it has no array `palette` of at most {MAX_NAMES} names")
+    if names.shape[0] * names.dtype.itemsize > MAX_PALETTE_BYTES:
+        raise WorldFormatError(f"its palette of {names.dtype} has more than {MAX_PALETTE_BYTES} bytes")
     if names.dtype.kind == "S":
         listed = [name.decode() for name in archives.whole(names).tolist()]
     else:
@@ -132,11 +137,7 @@ def save(path: str | os.PathLike[str], grid: Grid, palette: Palette, cell_size: 
         raise FileNotFoundError(errno.ENOENT, "No such folder to save a world in", str(target.parent))
     size = _size(grid)
     dtype = np.dtype("<u1" if len(palette) <= 256 else "<u2")
-    cells_bytes = size[0] * size[1] * size[2] * dtype.itemsize
-    if cells_bytes > MAX_DOCUMENT_BYTES:
-        raise ValueError(
-            f"The world has {cells_bytes} bytes of cells, more than the {MAX_DOCUMENT_BYTES} of a file."
-        )
+    _refuse_what_is_not_read(grid, size, dtype)
     temporary = target.with_name(f".{target.name}.{token_hex(4)}.part")
     try:
         with zipfile.ZipFile(temporary, "x", zipfile.ZIP_DEFLATED) as archive:
@@ -151,6 +152,16 @@ def save(path: str | os.PathLike[str], grid: Grid, palette: Palette, cell_size: 
     finally:
         with suppress(FileNotFoundError):
             temporary.unlink()
+
+
+def _refuse_what_is_not_read(grid: Grid, size: Cell, dtype: np.dtype[Any]) -> None:
+    cells_bytes = size[0] * size[1] * size[2] * dtype.itemsize
+    if cells_bytes > MAX_DOCUMENT_BYTES:
+        raise ValueError(
+            f"The world has {cells_bytes} bytes of cells, of at most {MAX_DOCUMENT_BYTES} a file."
+        )
+    if len(grid.flat) > MAX_FILE_SECTIONS:
+        raise ValueError(f"The world has {len(grid.flat)} sections, of at most {MAX_FILE_SECTIONS} a file.")
 
 
 def _size(grid: Grid) -> Cell:

@@ -1,0 +1,78 @@
+"""ecs-audio world: what is in a world file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ecs_audio.cli import show
+
+
+@click.command(short_help="What is in a world file.")
+@click.argument("file", type=click.Path(exists=True, path_type=Path))
+@click.option(
+    "--png", type=click.Path(path_type=Path, dir_okay=False), help="A map from above, north at the top."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def world(file: Path, png: Path | None, as_json: bool) -> None:
+    """Tell what is in a world FILE: a .mca region, a .schem or an .npz."""
+    if png is not None and png.suffix.lower() != ".png":
+        raise click.UsageError(f"the map {str(png)!r} must end in .png")
+
+    from ecs_audio.cli.contents import contents
+    from ecs_audio.world import World
+
+    loaded = World.load(file)
+    found: dict[str, Any] = {"file": str(file), **contents(loaded), "png": None}
+    if png is not None:
+        from ecs_audio.cli.picture import picture
+        from ecs_audio.cli.png import write_png
+
+        pixels, low, high = picture(loaded)
+        write_png(png, pixels)
+        height, width, _ = pixels.shape
+        found["png"] = {"file": str(png), "width": width, "height": height, "low": low, "high": high}
+    show.json(found) if as_json else _show(found)
+
+
+def _show(found: dict[str, Any]) -> None:
+    from ecs_audio.cli.picture import colour
+
+    sections, png = found["sections"], found["png"]
+    share = found["filled_cells"] / max(found["cells"], 1)
+    rows = [
+        ("file", found["file"]),
+        ("size", f"{_edges(found['size'], 'd')} cells, {_edges(found['size_metres'], '.6g')} m"),
+        ("origin", ", ".join(map(str, found["origin"]))),
+        ("cell size", f"{found['cell_size']:g} m"),
+        ("sections", ", ".join(f"{count:,} {kind}" for kind, count in sections.items())),
+        ("memory", f"{found['memory_bytes'] / 1e6:.1f} MB"),
+        ("cells", f"{found['cells']:,}, of which {found['filled_cells']:,} are filled ({100 * share:.1f} %)"),
+    ]
+    if png is not None:
+        (x0, z0), (x1, z1) = png["low"], png["high"]
+        rows.append(("map", f"{png['file']}, {png['width']} × {png['height']} pixels, north at the top"))
+        rows.append(("", f"x from {x0} to {x1 - 1}, z from {z0} to {z1 - 1}"))
+    rows += [("", line) for line in found["report"]]
+    show.pairs(rows)
+    show.text()
+    groups = found["groups"]
+    show.table(
+        ("group", "cells", "share %", "on the map"),
+        [(g["group"], f"{g['cells']:,}", f"{100 * g['share']:.2f}", colour(g["group"])) for g in groups],
+        right=(1, 2),
+        colours=[colour(g["group"]) for g in groups],
+    )
+    show.text()
+    common = [(b["name"], b["group"], f"{b['cells']:,}") for b in found["blocks"]]
+    show.table(("most common", "group", "cells"), common, right=(2,))
+    if found["unknown_names"]:
+        show.text()
+        unknown = [(b["name"], f"{b['cells']:,}") for b in found["unknown_names"]]
+        show.table(("unknown name", "cells"), unknown, right=(1,))
+
+
+def _edges(edges: list[Any], form: str) -> str:
+    return " × ".join(format(edge, form) for edge in edges)
