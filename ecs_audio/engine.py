@@ -50,7 +50,7 @@ class Engine:
         """The only source of chance."""
         self.listener = Listener()
         self.sources = Sources(self.settings.max_sources)
-        self.voices = Voices(self.settings.max_voices + FADING_LANES)
+        self.voices = Voices(-(-self.settings.max_voices // 8) * 8 + FADING_LANES)
         self.rays = Rays(self.settings.max_rays, self.settings.max_sources)
         self.volume = 1.0
         """Amplitude of everything, linear."""
@@ -275,9 +275,8 @@ class Engine:
             if not entities.holds(world, entity, source):
                 self.despawn(source)
         if self._counts[5]:
-            for index in range(self.sources.count - 1, -1, -1):
-                state = self.sources.state[index]
-                if state >= State.REFUSED:
-                    self.telemetry.voices_refused += state == State.REFUSED
-                    self.telemetry.voices_stolen += state == State.STOLEN
-                    self.despawn(self.sources.alive[index])
+            states = self.sources.state
+            for index in np.flatnonzero(states >= State.REFUSED)[::-1]:
+                self.telemetry.voices_refused += int(states[index] == State.REFUSED)
+                self.telemetry.voices_stolen += int(states[index] == State.STOLEN)
+                self.despawn(self.sources.alive[index])

@@ -105,9 +105,9 @@ class Stage:
     def move(self) -> None:
         """Put every moving source and the listener where they are now."""
         self.moving = [(source, path) for source, path in self.moving if source.alive]
-        position = self.engine.sources.position
-        for source, path in self.moving:
-            position[source] = path(self.time)
+        if self.moving:
+            rows = [source.index for source, _ in self.moving]
+            self.engine.sources.position[rows] = [path(self.time) for _, path in self.moving]
         pose = self.scenario.listener(self.time)
         self.engine.listener.look(position=pose.position, forward=pose.forward)
 

@@ -14,12 +14,12 @@ class Master:
     """Arrays between the lanes and the block. Set by `mix`."""
 
     def __init__(self) -> None:
-        self.mono = np.zeros(QUANTUM, np.float32)
-        """Scratch: one lane's samples."""
-        self.taps = np.zeros(8, np.float32)
-        """Scratch: samples at the edge of a clip."""
-        self.coefficients = np.zeros(5, np.float32)
-        """Scratch: where a shelf glides to."""
+        self.rows = np.zeros((20, 8), np.float32)
+        """Scratch: filters and gains of eight lanes."""
+        self.mono = np.zeros(QUANTUM * 8, np.float32)
+        """Scratch: samples of eight lanes."""
+        self.sums = np.zeros(QUANTUM * 2 * 8, np.float32)
+        """Scratch: left and right of every eighth lane together."""
         self.mixed = np.zeros((QUANTUM * QUANTA, 2), np.float32)
         """The newest quanta before the limiter."""
         self.delayed = np.zeros((QUANTUM, 2), np.float32)

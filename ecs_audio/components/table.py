@@ -103,6 +103,18 @@ class Table(Generic[R]):
             name: self.storage[name].copy() for name, column in self.columns.items() if column.low is not None
         }
         """The last good values of the columns that the host writes."""
+        self.guarded = [
+            (
+                name,
+                self.storage[name].reshape(capacity, -1),
+                good.reshape(capacity, -1),
+                column.low,
+                column.high,
+            )
+            for name, good in self.trusted.items()
+            if (column := self.columns[name]).low is not None
+        ]
+        """Those columns: name, values and last good values as (capacity, k), lowest and highest value."""
 
     def append(self, **values: Any) -> R:
         """Add a row; columns not named start at their defaults. Nothing changes if it raises.

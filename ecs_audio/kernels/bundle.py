@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ecs_audio.kernels.jit import F8_1, F8_2, I4_1, I8, I8_2, Array, kernel, law
+from ecs_audio.kernels.jit import F8_1, F8_2, I4_1, I8, I8_2, Array, kernel, law, part
 from ecs_audio.kernels.occlusion import occlusion_along, transmission
 from ecs_audio.kernels.voxels import SOLID, VOXELS, Voxels, material_at
 from ecs_audio.kernels.walk import start_cell, step_of
@@ -55,7 +55,7 @@ def shift_of(ear: Array, mouth: Array, path: int, out: Array) -> None:
     out[0], out[1], out[2] = a * ux + b * vx, a * uy + b * vy, a * uz + b * vz
 
 
-@law
+@part
 def in_wall(voxels: Voxels, p: Array, toward: Array, own: Array) -> bool:
     """Whether a shifted end [cells] lies in a solid cell other than the unshifted end's own."""
     x = start_cell(p[0], step_of(toward[0] - p[0]))

@@ -72,6 +72,15 @@ def law(function: F) -> F:
     return numba.njit(**_FLAGS)(function)
 
 
+def part(function: F) -> F:
+    """Compile a piece of a kernel that takes the kernel's record of columns, as source within the kernel.
+
+    A call would count each array of the record up and down, which costs ten times the piece itself:
+    180 ns for a record of 18.
+    """
+    return numba.njit(inline="always", **_FLAGS)(function)
+
+
 # Whole-array assignments (`out[:] = 0`) take numba seconds to compile: kernels write loops instead.
 
 

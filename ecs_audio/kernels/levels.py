@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ecs_audio.kernels.jit import F4_1, F4_2, F8, F8_1, F8_2, U1_1, Array, kernel, law
+from ecs_audio.kernels.jit import F4_1, F4_2, F8, F8_1, F8_2, I8, U1_1, Array, kernel, law
 
 
 @law
@@ -71,14 +71,14 @@ def levels(
         out_hf[i] = gain_hf[i] * (1.0 - shadow * min(max(-ahead, 0.0), 1.0))
 
 
-@kernel(F8_2, F8_2, F8, F8)
-def keep_good(values: Array, good: Array, low: float, high: float) -> int:
+@kernel(I8, F8_2, F8_2, F8, F8)
+def keep_good(count: int, values: Array, good: Array, low: float, high: float) -> int:
     """Note every row whose values are all finite and in range; returns the first that is not so, or -1.
 
-    values, good: (n, k). low, high: the range, ends included.
+    count: rows to look at. values, good: (count or more, k). low, high: the range, ends included.
     """
     first = -1
-    for i in range(values.shape[0]):
+    for i in range(count):
         fine = True
         for k in range(values.shape[1]):
             v = values[i, k]

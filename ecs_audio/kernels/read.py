@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ecs_audio.kernels.jit import Array, law
+from ecs_audio.kernels.simd import load8, splat8, sum8
 
 ONE = 1 << 32
 FRACTION = ONE - 1
@@ -43,10 +44,14 @@ def read_linear(
     position: int,
     speed: int,
     out: Array,
+    stride: int,
     start: int,
     stop: int,
 ) -> int:
-    """Fill out[start:stop] by straight lines between samples; returns the position after it."""
+    """Fill every stride-th place of out from start to stop by straight lines between samples.
+
+    Returns the position after it.
+    """
     wrapped = (position >> 32) // length * length if looping and position >= 0 else 0
     last = (position + speed * (stop - start)) >> 32
     inside = position >= 0 and last - wrapped + 1 < length
@@ -58,21 +63,16 @@ def read_linear(
         else:
             a = sample(bank, base, length, looping, i)
             b = sample(bank, base, length, looping, i + 1)
-        out[n] = a + f * (b - a)
+        out[stride * n] = a + f * (b - a)
         position += speed
     return position
 
 
 @law
 def weigh(x: Array, at: int, table: Array, phase: int, f: float) -> float:
-    """Sum of x[at] to x[at + 7], weighted between two phases; four sums, which LLVM keeps in one register."""
-    a, b, c, d = np.float32(0.0), np.float32(0.0), np.float32(0.0), np.float32(0.0)
-    for k in (0, 4):
-        a += (table[phase, k] + f * (table[phase + 1, k] - table[phase, k])) * x[at + k]
-        b += (table[phase, k + 1] + f * (table[phase + 1, k + 1] - table[phase, k + 1])) * x[at + k + 1]
-        c += (table[phase, k + 2] + f * (table[phase + 1, k + 2] - table[phase, k + 2])) * x[at + k + 2]
-        d += (table[phase, k + 3] + f * (table[phase + 1, k + 3] - table[phase, k + 3])) * x[at + k + 3]
-    return (a + c) + (b + d)
+    """Sum of x[at] to x[at + 7], weighted between two phases."""
+    low, high = load8(table, TAPS * phase), load8(table, TAPS * (phase + 1))
+    return sum8(load8(x, at) * (low + splat8(f) * (high - low)))
 
 
 @law
@@ -86,12 +86,13 @@ def read_sinc(
     position: int,
     speed: int,
     out: Array,
+    stride: int,
     start: int,
     stop: int,
 ) -> int:
-    """Fill out[start:stop] by eight weighted samples each; returns the position after it.
+    """Fill every stride-th place of out from start to stop by eight weighted samples each.
 
-    edge: (8,) scratch.
+    Returns the position after it. edge: (8,) scratch.
     """
     first = (position >> 32) - 3
     wrapped = first // length * length if looping and first >= 0 else 0
@@ -103,10 +104,10 @@ def read_sinc(
         phase = low >> 25
         f = np.float32(low & 0x1FFFFFF) * PHASE_UNIT
         if inside:
-            out[n] = weigh(bank, base + i, table, phase, f)
+            out[stride * n] = weigh(bank, base + i, table, phase, f)
         else:
             for k in range(TAPS):
                 edge[k] = sample(bank, base, length, looping, i + k)
-            out[n] = weigh(edge, 0, table, phase, f)
+            out[stride * n] = weigh(edge, 0, table, phase, f)
         position += speed
     return position

@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from ecs_audio.kernels.jit import Array, law
+from ecs_audio.kernels.simd import load8, store8
 
 CORNER = 5000.0
 SILENT = np.float32(1e-20)
@@ -35,25 +36,21 @@ def shelf_coefficients(h: float, rate: float, out: Array) -> None:
 
 
 @law
-def shelve(x: Array, coefficients: Array, target: Array, memory: Array) -> None:
-    """Filter x in place; coefficients glide linearly to the target over its length.
+def shelve8(x: Array, c: Array, step: Array, memory: Array) -> None:
+    """Filter eight lanes in place; coefficients move by `step` each frame.
 
     Transposed direct form II, which stays quiet while its coefficients move.
-    x: (n,) float32. coefficients, target: (5,). memory: (2,). The last three are updated.
+    x: (frames, 8) float32. c, step: (5, 8) b0, b1, b2, a1, a2. memory: (2, 8), updated.
     """
-    share = np.float32(1.0 / x.shape[0])
-    b0, b1, b2, a1, a2 = coefficients[0], coefficients[1], coefficients[2], coefficients[3], coefficients[4]
-    d0, d1, d2 = (target[0] - b0) * share, (target[1] - b1) * share, (target[2] - b2) * share
-    d3, d4 = (target[3] - a1) * share, (target[4] - a2) * share
-    s1, s2 = memory[0], memory[1]
+    b0, b1, b2, a1, a2 = load8(c, 0), load8(c, 8), load8(c, 16), load8(c, 24), load8(c, 32)
+    d0, d1, d2, d3, d4 = load8(step, 0), load8(step, 8), load8(step, 16), load8(step, 24), load8(step, 32)
+    s1, s2 = load8(memory, 0), load8(memory, 8)
     for n in range(x.shape[0]):
         b0, b1, b2, a1, a2 = b0 + d0, b1 + d1, b2 + d2, a1 + d3, a2 + d4
-        u = x[n]
+        u = load8(x, 8 * n)
         y = b0 * u + s1
         s1 = b1 * u - a1 * y + s2
         s2 = b2 * u - a2 * y
-        x[n] = y
-    for k in range(5):
-        coefficients[k] = target[k]
-    memory[0] = s1 if abs(s1) > SILENT else np.float32(0.0)  # denormals would cost a hundredfold
-    memory[1] = s2 if abs(s2) > SILENT else np.float32(0.0)
+        store8(x, 8 * n, y)
+    store8(memory, 0, s1)
+    store8(memory, 8, s2)

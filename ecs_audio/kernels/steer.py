@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ecs_audio.kernels.columns import SOUND_COLUMNS, VOICE_COLUMNS, SoundColumns, VoiceColumns
-from ecs_audio.kernels.jit import F8, I8, I8_1, Array, kernel, law
+from ecs_audio.kernels.jit import F8, I8, I8_1, Array, kernel, law, part
 from ecs_audio.kernels.read import ONE
 from ecs_audio.kernels.shelf import shelf_coefficients
 
@@ -25,7 +25,7 @@ def fixed(frames: float) -> int:
     return np.int64(math.floor(frames * ONE))
 
 
-@law
+@part
 def weakest(v: VoiceColumns) -> int:
     """The playing lane of lowest priority, among equals the oldest; -1 if none plays."""
     found = -1
@@ -41,7 +41,7 @@ def weakest(v: VoiceColumns) -> int:
     return found
 
 
-@law
+@part
 def free_lane(v: VoiceColumns) -> int:
     """The first free lane, -1 if there is none."""
     for lane in range(v.lane.shape[0]):
@@ -50,7 +50,7 @@ def free_lane(v: VoiceColumns) -> int:
     return -1
 
 
-@law
+@part
 def begin(v: VoiceColumns, lane: int, s: SoundColumns, i: int, place: float, tick: int, rate: float) -> None:
     """Let a lane play a source from a place in its clip [frames], at its targets from the first frame."""
     v.lane[lane], v.clip[lane], v.looping[lane] = PLAYING, s.clip[i], s.looping[i]
@@ -64,7 +64,7 @@ def begin(v: VoiceColumns, lane: int, s: SoundColumns, i: int, place: float, tic
     v.fade_target[lane] = 1.0
 
 
-@law
+@part
 def move(
     v: VoiceColumns,
     lane: int,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from ecs_audio.kernels.jit import F8, F8_1, I4_3, I8_1, U1_1, U2_2, Array, law
+from ecs_audio.kernels.jit import F8, F8_1, I4_3, I8_1, U1_1, U2_2, Array, part
 
 OPEN, SOLID, FLUID = 0, 1, 2
 UNKNOWN = -1
@@ -33,7 +33,7 @@ class Voxels(NamedTuple):
 VOXELS = types.NamedTuple((I4_3, U2_2, I8_1, U1_1, F8_1, F8), Voxels)
 
 
-@law
+@part
 def slot_at(voxels: Voxels, x: int, y: int, z: int) -> int:
     """What `slots` says of the section that holds a cell; UNKNOWN outside the world."""
     i = (x >> 4) - voxels.origin[0]
@@ -45,7 +45,7 @@ def slot_at(voxels: Voxels, x: int, y: int, z: int) -> int:
     return np.int64(voxels.slots[i, j, k])
 
 
-@law
+@part
 def material_in(voxels: Voxels, slot: int, x: int, y: int, z: int) -> int:
     """Material id of a cell in a known section."""
     if slot < UNKNOWN:
@@ -53,20 +53,20 @@ def material_in(voxels: Voxels, slot: int, x: int, y: int, z: int) -> int:
     return np.int64(voxels.cells[slot, ((y & 15) << 8) | ((z & 15) << 4) | (x & 15)])
 
 
-@law
+@part
 def material_at(voxels: Voxels, x: int, y: int, z: int) -> int:
     """Material id of any cell; air where the world is unknown."""
     slot = slot_at(voxels, x, y, z)
     return 0 if slot == UNKNOWN else material_in(voxels, slot, x, y, z)
 
 
-@law
+@part
 def skippable(voxels: Voxels, slot: int) -> bool:
     """Whether a ray may leave a section at once: nothing in it can be hit."""
     return slot == UNKNOWN or (slot < UNKNOWN and voxels.kind[-2 - slot] == OPEN)
 
 
-@law
+@part
 def leaves_world(voxels: Voxels, x: int, y: int, z: int, sx: int, sy: int, sz: int) -> bool:
     """Whether a ray in this cell, stepping this way, can meet no known section any more."""
     i = (x >> 4) - voxels.origin[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -50,14 +49,9 @@ def ingest(
 
 def restore(table: Table[Any]) -> BadValueError | None:
     """Put back the last good value wherever a host-written column holds one that cannot be."""
-    complaint = None
-    for name, trusted in table.trusted.items():
-        column = table.columns[name]
-        assert column.low is not None  # or it would not be trusted
-        low, high = column.low, column.high
-        values = getattr(table, name).reshape(table.count, math.prod(column.shape))
-        good = trusted[: table.count].reshape(values.shape)
-        bad = keep_good(values, good, low, high)
+    complaint, count = None, table.count
+    for name, values, good, low, high in table.guarded:
+        bad = keep_good(count, values, good, low, high)
         if bad < 0:
             continue
         wrote = values[bad].tolist()
@@ -65,8 +59,9 @@ def restore(table: Table[Any]) -> BadValueError | None:
             f"{name} of entity {table.storage['entity'][bad]} must lie between {low:g} and {high:g}, "
             f"not {wrote[0] if len(wrote) == 1 else wrote}; its last good value was kept"
         )
+        values = values[:count]
         wrong = ~(np.isfinite(values) & (values >= low) & (values <= high)).all(axis=1)
-        values[wrong] = good[wrong]
+        values[wrong] = good[:count][wrong]
     return complaint
 
 
