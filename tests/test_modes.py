@@ -30,14 +30,15 @@ def plain_mix(clips, frames):
 
 
 def render(clips, world, seconds=0.5, **settings):
-    with ea.Engine(world, clips, settings=ea.Settings(interpolation="linear", **settings)) as engine:
+    with ea.Engine(world, clips, settings=ea.Settings(**settings)) as engine:
         for place in PLACES:
             engine.spawn("tone", position=place, volume=0.1, looping=True)
         return play(engine, seconds)
 
 
-def test_off_is_bit_for_bit_the_plain_mix_whatever_stands_between(clips):
-    heard = render(clips, wall_world((1, 2), (-4, -3)), acoustics="off")
+@pytest.mark.parametrize("interpolation", ["sinc8", "linear"])
+def test_off_is_bit_for_bit_the_plain_mix_whatever_stands_between(interpolation, clips):
+    heard = render(clips, wall_world((1, 2), (-4, -3)), acoustics="off", interpolation=interpolation)
     assert heard.tobytes() == plain_mix(clips, len(heard)).tobytes()
 
 

@@ -15,15 +15,16 @@ UNIT = np.float32(2.0**-32)
 PHASE_UNIT = np.float32(2.0**-25)
 
 
-def sinc_table(cutoff: float = 0.92, beta: float = 8.0) -> Array:
+def sinc_table(beta: float = 7.0) -> Array:
     """Kaiser-windowed sinc, float32 (129, 8): weights of 8 samples for each of 128 phases and the next.
 
-    cutoff: of the Nyquist frequency. beta: of the window. Each row sums to 1.
+    beta: of the window; 7 gives 80 dB of signal to error at 1 and 10 kHz, 65 dB at 5. Each row sums to 1.
+    At phase 0 the weights are exactly 0 and 1, so that a clip at its own speed is read to the bit.
     """
     phase = np.arange(PHASES + 1)[:, None] / PHASES
     t = np.arange(TAPS)[None, :] - (TAPS // 2 - 1) - phase
     window = np.i0(beta * np.sqrt(np.clip(1 - (t / (TAPS / 2)) ** 2, 0, 1))) / np.i0(beta)
-    weights = np.sinc(t * cutoff) * window
+    weights = np.where(np.rint(t) == t, t == 0.0, np.sinc(t)) * window
     return np.ascontiguousarray((weights / weights.sum(axis=1, keepdims=True)).astype(np.float32))
 
 
