@@ -16,7 +16,7 @@ from ecs_audio.components.master import Master
 from ecs_audio.kernels.heap import heapify, pop
 from ecs_audio.kernels.limiter import CEILING, limit
 from ecs_audio.kernels.read import ONE, read_linear, read_sinc, sinc_table
-from ecs_audio.kernels.shelf import shelf_coefficients, shelve8
+from ecs_audio.kernels.shelf import corner_of, shelf_coefficients, shelve8
 
 TABLE, EDGE = sinc_table(), np.zeros(8, np.float32)
 
@@ -95,7 +95,7 @@ SHELF = {
 @pytest.mark.parametrize("gain_hf", SHELF)
 def test_the_shelf_has_the_response_of_the_table_and_of_the_cookbook(gain_hf):
     c = np.zeros(5, np.float32)
-    shelf_coefficients(math.sqrt(gain_hf), float(RATE), c)
+    shelf_coefficients(math.sqrt(gain_hf), corner_of(float(RATE)), c)
     hertz = [125, 250, 500, 1000, 2000, 4000, 5000, 8000, 12_000]
     _, h = signal.freqz(c[:3].astype(float), np.r_[1, c[3:].astype(float)], worN=hertz, fs=RATE)
     assert 20 * np.log10(np.abs(h)) == pytest.approx(SHELF[gain_hf], abs=0.5)
@@ -118,7 +118,7 @@ def shelve(x, c, target, memory):
 
 def test_an_open_shelf_is_a_wire_to_the_bit():
     c, memory = np.zeros(5, np.float32), np.zeros(2, np.float32)
-    shelf_coefficients(1.0, 48_000.0, c)
+    shelf_coefficients(1.0, corner_of(48_000.0), c)
     x = np.random.default_rng(1).uniform(-1, 1, 64).astype(np.float32)
     y = x.copy()
     shelve(y, c, c.copy(), memory)
@@ -127,7 +127,7 @@ def test_an_open_shelf_is_a_wire_to_the_bit():
 
 def test_a_settled_shelf_filters_as_scipy_does():
     c, memory = np.zeros(5, np.float32), np.zeros(2, np.float32)
-    shelf_coefficients(math.sqrt(0.0498), 48_000.0, c)
+    shelf_coefficients(math.sqrt(0.0498), corner_of(48_000.0), c)
     x = np.random.default_rng(1).uniform(-1, 1, 6400).astype(np.float32)
     y = x.copy()
     for k in range(0, 6400, 64):
@@ -138,12 +138,12 @@ def test_a_settled_shelf_filters_as_scipy_does():
 
 def test_a_shelf_whose_eased_target_flips_every_quantum_stays_within_its_input():
     c, target, memory = np.zeros(5, np.float32), np.zeros(5, np.float32), np.zeros(2, np.float32)
-    shelf_coefficients(1.0, 48_000.0, c)
+    shelf_coefficients(1.0, corner_of(48_000.0), c)
     x = np.sin(2 * np.pi * 1000 / RATE * np.arange(9600)).astype(np.float32)
     peak, h = 0.0, 1.0
     for k in range(0, 9600, 64):
         h += ((math.sqrt(0.001) if k // 64 % 2 else 1.0) - h) * (1 - math.exp(-64 / RATE / 0.05))
-        shelf_coefficients(h, 48_000.0, target)
+        shelf_coefficients(h, corner_of(48_000.0), target)
         part = x[k : k + 64].copy()
         shelve(part, c, target, memory)
         peak = max(peak, float(np.abs(part).max()))

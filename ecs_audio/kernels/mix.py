@@ -7,7 +7,7 @@ import numpy as np
 from ecs_audio.kernels.columns import VOICE_COLUMNS, VoiceColumns
 from ecs_audio.kernels.jit import F4_1, F4_2, F8, I8, I8_1, U1, Array, kernel, law, part
 from ecs_audio.kernels.read import TAPS, read_linear, read_sinc
-from ecs_audio.kernels.shelf import SILENT, shelf_coefficients, shelve8
+from ecs_audio.kernels.shelf import SILENT, corner_of, shelf_coefficients, shelve8
 from ecs_audio.kernels.simd import WIDTH, load8, store8, sum8
 
 QUANTUM = 64
@@ -48,7 +48,9 @@ def fade(v: VoiceColumns, lane: int, k: int, step: float, mono: Array) -> None:
 
 
 @part
-def set_out(v: VoiceColumns, lane: int, k: int, ramp: int, rate: float, target: Array, rows: Array) -> bool:
+def set_out(
+    v: VoiceColumns, lane: int, k: int, ramp: int, corner: tuple[float, float], target: Array, rows: Array
+) -> bool:
     """Lay a lane's filter and gains out in column k of rows (16, 8); returns whether it is muffled."""
     moving = min(max(ramp, 0), QUANTUM)
     h = v.hf[lane]
@@ -58,7 +60,7 @@ def set_out(v: VoiceColumns, lane: int, k: int, ramp: int, rate: float, target: 
         v.hf[lane] = v.hf_target[lane]
     glides = v.hf[lane] != h
     if glides:
-        shelf_coefficients(v.hf[lane], rate, target)
+        shelf_coefficients(v.hf[lane], corner, target)
     for c in range(5):
         rows[B0 + c, k] = v.shelf[lane, c]
         rows[STEP + c, k] = (
@@ -139,7 +141,7 @@ def mix_quanta(
     rows: (20, 8), mono: (64 x 8,), sums: (64 x 2 x 8,) scratch. out: (64 x quanta or more, 2).
     """
     edge, target, ended = rows[ROWS], rows[ROWS + 1], rows[ROWS + 2 : ROWS + 4]
-    step = np.float32(1.0 / (FADE_SECONDS * rate))
+    step, corner = np.float32(1.0 / (FADE_SECONDS * rate)), corner_of(rate)
     for q in range(quanta):
         moving = min(max(ramp, 0), QUANTUM)
         for n in range(sums.shape[0]):
@@ -176,7 +178,7 @@ def mix_quanta(
                 v.position[lane] = position
                 if v.fade[lane] != v.fade_target[lane] or v.fade[lane] != 1.0:
                     fade(v, lane, k, step, mono)
-                muffled = set_out(v, lane, k, ramp, rate, target, rows) or muffled
+                muffled = set_out(v, lane, k, ramp, corner, target, rows) or muffled
                 for ear in range(2):
                     ended[ear, k] = v.gain_target[lane, ear]
                 if not loop and (position >> 32) > length + TAPS:

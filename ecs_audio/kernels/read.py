@@ -37,6 +37,14 @@ def sample(bank: Array, base: int, length: int, looping: bool, i: int) -> float:
 
 
 @law
+def silence(position: int, speed: int, out: Array, stride: int, start: int, stop: int) -> int:
+    """Fill every stride-th place of out with zeros: the sound has not arrived yet, or is over."""
+    for n in range(start, stop):
+        out[stride * n] = 0.0
+    return position + speed * (stop - start)
+
+
+@law
 def read_linear(
     bank: Array,
     base: int,
@@ -56,6 +64,8 @@ def read_linear(
     wrapped = (position >> 32) // length * length if looping and position >= 0 else 0
     last = (position + speed * (stop - start)) >> 32
     inside = position >= 0 and last - wrapped + 1 < length
+    if last + 1 < 0 or (position >> 32 >= length and not looping):
+        return silence(position, speed, out, stride, start, stop)
     for n in range(start, stop):
         i = (position >> 32) - wrapped
         f = np.float32(position & FRACTION) * UNIT
@@ -99,6 +109,8 @@ def read_sinc(
     wrapped = first // length * length if looping and first >= 0 else 0
     last = (position + speed * (stop - start)) >> 32
     inside = first >= 0 and last - wrapped + 4 < length
+    if last + 4 < 0 or (first >= length and not looping):
+        return silence(position, speed, out, stride, start, stop)
     for n in range(start, stop):
         i = (position >> 32) - wrapped - 3
         low = position & FRACTION

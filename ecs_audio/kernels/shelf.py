@@ -18,13 +18,19 @@ SILENT = np.float32(1e-20)
 
 
 @law
-def shelf_coefficients(h: float, rate: float, out: Array) -> None:
+def corner_of(rate: float) -> tuple[float, float]:
+    """cos w and alpha of the corner at a rate [Hz]: what all shelves share."""
+    w = 2.0 * math.pi * CORNER / rate
+    return math.cos(w), math.sin(w) * math.sqrt(0.5)
+
+
+@law
+def shelf_coefficients(h: float, corner: tuple[float, float], out: Array) -> None:
     """b0, b1, b2, a1, a2 of the shelf with gain_hf = h squared; written to out (5,).
 
     At h = 1 they are exactly those of a wire: b0 = 1, b1 = a1, b2 = a2.
     """
-    w = 2.0 * math.pi * CORNER / rate
-    cos, alpha = math.cos(w), math.sin(w) * math.sqrt(0.5)
+    cos, alpha = corner
     a = h * h
     plus, minus, slope = a + 1.0, a - 1.0, 2.0 * h * alpha
     scale = plus - minus * cos + slope

@@ -9,7 +9,7 @@ import numpy as np
 from ecs_audio.kernels.columns import SOUND_COLUMNS, VOICE_COLUMNS, SoundColumns, VoiceColumns
 from ecs_audio.kernels.jit import F8, I8, I8_1, Array, kernel, law, part
 from ecs_audio.kernels.read import ONE
-from ecs_audio.kernels.shelf import shelf_coefficients
+from ecs_audio.kernels.shelf import corner_of, shelf_coefficients
 
 FREE, PLAYING, ORPHAN, ENDED_LANE = 0, 1, 2, 3
 WAITING, SOUNDING, VIRTUAL, REFUSED, STOLEN, ENDED = 0, 1, 2, 3, 4, 5
@@ -58,7 +58,7 @@ def begin(v: VoiceColumns, lane: int, s: SoundColumns, i: int, place: float, tic
     v.position[lane], v.turns[lane], v.jump[lane] = fixed(place), 0.0, 0
     v.gain[lane, 0], v.gain[lane, 1] = s.mix_gain[i, 0], s.mix_gain[i, 1]
     v.hf[lane] = math.sqrt(s.mix_hf[i])
-    shelf_coefficients(v.hf[lane], rate, v.shelf[lane])
+    shelf_coefficients(v.hf[lane], corner_of(rate), v.shelf[lane])
     v.memory[lane, 0] = v.memory[lane, 1] = 0.0
     v.fade[lane] = 0.0 if s.state[i] == VIRTUAL or place > 1.0 else 1.0
     v.fade_target[lane] = 1.0
