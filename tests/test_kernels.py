@@ -33,7 +33,7 @@ def test_straight_line_reading_equals_interpolation_of_the_unrolled_clip(length,
     clip = np.random.default_rng(seed).uniform(-1, 1, length).astype(np.float32)
     out = np.zeros(64, np.float32)
     position, step = math.floor(start * ONE), math.floor(speed * ONE)
-    after = read_linear(banked(clip), 16, length, looping, position, step, out, 1, 0, 64)
+    after = read_linear(banked(clip), 16, length, looping, position, step, out, 0, 64)
     assert after == position + 64 * step
     places = (position + step * np.arange(64)) / ONE
     unrolled = np.concatenate(
@@ -46,7 +46,7 @@ def test_straight_line_reading_equals_interpolation_of_the_unrolled_clip(length,
 def test_a_whole_speed_reads_the_samples_themselves():
     clip = np.random.default_rng(0).uniform(-1, 1, 200).astype(np.float32)
     out = np.zeros(64, np.float32)
-    read_linear(banked(clip), 16, 200, False, 5 * ONE, 2 * ONE, out, 1, 0, 64)
+    read_linear(banked(clip), 16, 200, False, 5 * ONE, 2 * ONE, out, 0, 64)
     assert out.tobytes() == clip[5:133:2].tobytes()
 
 
@@ -58,7 +58,7 @@ def test_the_sinc_reader_is_true_to_tones(hertz, snr):
     start, step = 10 * ONE + 12345, math.floor(speed * ONE)
     position = start
     for k in range(0, 4096, 64):
-        position = read_sinc(banked(clip), TABLE, EDGE, 16, n, False, position, step, out, 1, k, k + 64)
+        position = read_sinc(banked(clip), TABLE, EDGE, 16, n, False, position, step, out, k, k + 64)
     expected = np.sin(2 * np.pi * hertz / RATE * (start + step * np.arange(4096)) / ONE)
     error = out - expected
     assert 10 * np.log10((expected @ expected) / (error @ error)) > snr
@@ -67,7 +67,7 @@ def test_the_sinc_reader_is_true_to_tones(hertz, snr):
 def test_the_sinc_reader_reads_a_clip_at_its_own_speed_to_the_bit():
     clip = np.random.default_rng(0).uniform(-1, 1, 200).astype(np.float32)
     out = np.zeros(64, np.float32)
-    read_sinc(banked(clip), TABLE, EDGE, 16, 200, False, 0, ONE, out, 1, 0, 64)
+    read_sinc(banked(clip), TABLE, EDGE, 16, 200, False, 0, ONE, out, 0, 64)
     assert out.tobytes() == clip[:64].tobytes()
 
 
@@ -78,8 +78,8 @@ def test_the_sinc_reader_crosses_a_loops_seam_as_if_it_were_unrolled(length, sta
     unrolled = np.concatenate([np.resize(clip, 900)]).astype(np.float32)
     looped, straight = np.zeros(64, np.float32), np.zeros(64, np.float32)
     position, step = math.floor(start * ONE), math.floor(speed * ONE)
-    read_sinc(banked(clip), TABLE, EDGE, 16, length, True, position, step, looped, 1, 0, 64)
-    read_sinc(banked(unrolled), TABLE, EDGE, 16, 900, False, position, step, straight, 1, 0, 64)
+    read_sinc(banked(clip), TABLE, EDGE, 16, length, True, position, step, looped, 0, 64)
+    read_sinc(banked(unrolled), TABLE, EDGE, 16, 900, False, position, step, straight, 0, 64)
     assert looped.tobytes() == straight.tobytes()
 
 
@@ -94,31 +94,33 @@ SHELF = {
 
 @pytest.mark.parametrize("gain_hf", SHELF)
 def test_the_shelf_has_the_response_of_the_table_and_of_the_cookbook(gain_hf):
-    c = np.zeros(5, np.float32)
-    shelf_coefficients(math.sqrt(gain_hf), corner_of(float(RATE)), c)
+    c = coefficients(math.sqrt(gain_hf))
     hertz = [125, 250, 500, 1000, 2000, 4000, 5000, 8000, 12_000]
     _, h = signal.freqz(c[:3].astype(float), np.r_[1, c[3:].astype(float)], worN=hertz, fs=RATE)
     assert 20 * np.log10(np.abs(h)) == pytest.approx(SHELF[gain_hf], abs=0.5)
     assert 20 * np.log10(np.abs(h)) == pytest.approx([naive.shelf_db(gain_hf, f) for f in hertz], abs=0.05)
 
 
+def coefficients(h):
+    out = np.zeros((3, 5), np.float32)
+    shelf_coefficients(h, corner_of(float(RATE)), out, 1)
+    assert not out[::2].any()
+    return out[1]
+
+
 def shelve(x, c, target, memory):
     """Filter x in the fourth of eight lanes while the others do something else."""
     lanes = np.random.default_rng(0).uniform(-1, 1, (len(x), 8)).astype(np.float32)
+    rows = np.zeros((12, 8), np.float32)
     lanes[:, 3] = x
-    now, step, state = (
-        np.zeros((5, 8), np.float32),
-        np.zeros((5, 8), np.float32),
-        np.zeros((2, 8), np.float32),
-    )
-    now[:, 3], step[:, 3], state[:, 3] = c, (target - c) / np.float32(len(x)), memory
-    shelve8(lanes, now, step, state)
-    x[:], c[:], memory[:] = lanes[:, 3], target, state[:, 3]
+    rows[:5, 3], rows[5:10, 3], rows[10:, 3] = c, (target - c) / np.float32(len(x)), memory
+    flat, state = lanes.reshape(-1), rows.reshape(-1)
+    shelve8(flat, len(x), state, 0, 5, 10)
+    x[:], c[:], memory[:] = lanes[:, 3], target, rows[10:, 3]
 
 
 def test_an_open_shelf_is_a_wire_to_the_bit():
-    c, memory = np.zeros(5, np.float32), np.zeros(2, np.float32)
-    shelf_coefficients(1.0, corner_of(48_000.0), c)
+    c, memory = coefficients(1.0), np.zeros(2, np.float32)
     x = np.random.default_rng(1).uniform(-1, 1, 64).astype(np.float32)
     y = x.copy()
     shelve(y, c, c.copy(), memory)
@@ -126,8 +128,7 @@ def test_an_open_shelf_is_a_wire_to_the_bit():
 
 
 def test_a_settled_shelf_filters_as_scipy_does():
-    c, memory = np.zeros(5, np.float32), np.zeros(2, np.float32)
-    shelf_coefficients(math.sqrt(0.0498), corner_of(48_000.0), c)
+    c, memory = coefficients(math.sqrt(0.0498)), np.zeros(2, np.float32)
     x = np.random.default_rng(1).uniform(-1, 1, 6400).astype(np.float32)
     y = x.copy()
     for k in range(0, 6400, 64):
@@ -137,15 +138,13 @@ def test_a_settled_shelf_filters_as_scipy_does():
 
 
 def test_a_shelf_whose_eased_target_flips_every_quantum_stays_within_its_input():
-    c, target, memory = np.zeros(5, np.float32), np.zeros(5, np.float32), np.zeros(2, np.float32)
-    shelf_coefficients(1.0, corner_of(48_000.0), c)
+    c, memory = coefficients(1.0), np.zeros(2, np.float32)
     x = np.sin(2 * np.pi * 1000 / RATE * np.arange(9600)).astype(np.float32)
     peak, h = 0.0, 1.0
     for k in range(0, 9600, 64):
         h += ((math.sqrt(0.001) if k // 64 % 2 else 1.0) - h) * (1 - math.exp(-64 / RATE / 0.05))
-        shelf_coefficients(h, corner_of(48_000.0), target)
         part = x[k : k + 64].copy()
-        shelve(part, c, target, memory)
+        shelve(part, c, coefficients(h), memory)
         peak = max(peak, float(np.abs(part).max()))
     assert peak <= 1.001
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from ecs_audio.kernels.simd import load8, splat8, store8, sum8
+from ecs_audio.kernels.simd import load8, splat8, store8, sum8, sums8, transpose8
 
 
 @numba.njit
@@ -35,6 +35,23 @@ def summed(a, at):
     return sum8(load8(a, at))
 
 
+@numba.njit
+def summed_together(rows, out):
+    r = rows
+    store8(
+        out, 0,
+        sums8(
+            load8(r, 0), load8(r, 8), load8(r, 16), load8(r, 24),
+            load8(r, 32), load8(r, 40), load8(r, 48), load8(r, 56),
+        ),
+    )  # fmt: skip
+
+
+@numba.njit
+def transposed(a, start, stride, out, at):
+    transpose8(a, start, stride, out, at)
+
+
 EIGHT = arrays(np.float32, 8, elements=st.floats(-1e6, 1e6, width=32))
 
 
@@ -51,6 +68,21 @@ def test_a_sum_is_taken_by_halves(a):
     halves = (a[:4] + a[4:]).astype(np.float32)
     halves = halves[:2] + halves[2:]
     assert summed(a, 0) == np.float32(halves[0] + halves[1])
+
+
+@given(arrays(np.float32, (8, 8), elements=st.floats(-1e6, 1e6, width=32)))
+def test_eight_sums_at_once_are_the_single_ones_to_the_bit(rows):
+    out = np.zeros(8, np.float32)
+    summed_together(rows, out)
+    assert out.tolist() == [summed(row, 0) for row in rows]
+
+
+@given(st.integers(8, 20))
+def test_a_transpose_is_numpys(stride):
+    a = np.arange(8 * stride + 8, dtype=np.float32)
+    out = np.zeros((9, 8), np.float32)
+    transposed(a, 3, stride, out, 8)
+    assert out[1:].tolist() == np.array([a[3 + stride * k : 11 + stride * k] for k in range(8)]).T.tolist()
 
 
 def test_loads_and_stores_are_at_flat_places_and_need_no_alignment():

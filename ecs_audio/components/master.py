@@ -14,10 +14,12 @@ class Master:
     """Arrays between the lanes and the block. Set by `mix`."""
 
     def __init__(self) -> None:
-        self.rows = np.zeros((20, 8), np.float32)
+        self.rows = np.zeros(19 * 8, np.float32)
         """Scratch: filters and gains of eight lanes."""
+        self.lanes = np.zeros(8 * QUANTUM, np.float32)
+        """Scratch: samples of eight lanes, one after the other."""
         self.mono = np.zeros(QUANTUM * 8, np.float32)
-        """Scratch: samples of eight lanes."""
+        """Scratch: the same, frame by frame."""
         self.sums = np.zeros(QUANTUM * 2 * 8, np.float32)
         """Scratch: left and right of every eighth lane together."""
         self.mixed = np.zeros((QUANTUM * QUANTA, 2), np.float32)

@@ -5,119 +5,61 @@ from __future__ import annotations
 import numpy as np
 
 from ecs_audio.kernels.columns import VOICE_COLUMNS, VoiceColumns
-from ecs_audio.kernels.jit import F4_1, F4_2, F8, I8, I8_1, U1, Array, kernel, law, part
+from ecs_audio.kernels.jit import F4_1, F4_2, F8, I8, I8_1, U1, Array, kernel, law
 from ecs_audio.kernels.read import TAPS, read_linear, read_sinc
 from ecs_audio.kernels.shelf import SILENT, corner_of, shelf_coefficients, shelve8
-from ecs_audio.kernels.simd import WIDTH, load8, store8, sum8
+from ecs_audio.kernels.simd import WIDTH, load8, store8, sum8, transpose8
 
 QUANTUM = 64
 """Frames mixed together; all that happens inside begins at a multiple of it."""
 FADE_SECONDS = 0.005
-BEGIN = np.int64(0)
-FREE, PLAYING, ORPHAN, ENDED = 0, 1, 2, 3
-B0, STEP, MEMORY, LEFT, RIGHT, LEFT_STEP, RIGHT_STEP, ROWS = 0, 5, 10, 12, 13, 14, 15, 16
-"""Rows that eight lanes are laid out in: coefficients, their steps, memory, gains, their steps."""
+FREE, ORPHAN, ENDED = 0, 2, 3
+# Rows that eight lanes are laid out in, after 8 of scratch: coefficients, their steps, memory, gains,
+# their steps, and where the gains end.
+EDGE, B0, STEP, MEMORY, LEFT, RIGHT, LEFT_STEP, RIGHT_STEP, LEFT_END, RIGHT_END, ROWS = (
+    0, 1, 6, 11, 13, 14, 15, 16, 17, 18, 19,
+)  # fmt: skip
+SHARE = np.float32(1.0 / QUANTUM)
 
 
-@part
-def waits(v: VoiceColumns, lane: int) -> bool:
-    """Whether a lane has nothing to play in this quantum; a silent one jumps, or is given back."""
-    if v.lane[lane] == FREE or v.lane[lane] == ENDED:
-        return True
-    if v.fade[lane] > 0.0 or v.fade_target[lane] > 0.0:
-        return False
-    if v.lane[lane] == ORPHAN:
-        v.lane[lane] = FREE
-        return True
-    if v.jump[lane] == 0:
-        return True  # paused
-    v.position[lane] += v.jump[lane]
-    v.jump[lane] = 0
-    v.fade_target[lane] = 1.0
-    return False
-
-
-@part
-def fade(v: VoiceColumns, lane: int, k: int, step: float, mono: Array) -> None:
-    """Move a lane's attack or release, linearly in time, over column k of mono (64 x 8,)."""
-    now, target = v.fade[lane], v.fade_target[lane]
-    for n in range(QUANTUM):
+@law
+def fade(now: float, target: float, step: float, x: Array, at: int) -> float:
+    """Move an attack or release linearly in time over x[at:at + 64]; returns where it is then."""
+    for n in range(at, at + QUANTUM):
         now = min(now + step, target) if now < target else max(now - step, target)
-        mono[WIDTH * n + k] *= now
-    v.fade[lane] = now
-
-
-@part
-def set_out(
-    v: VoiceColumns, lane: int, k: int, ramp: int, corner: tuple[float, float], target: Array, rows: Array
-) -> bool:
-    """Lay a lane's filter and gains out in column k of rows (16, 8); returns whether it is muffled."""
-    moving = min(max(ramp, 0), QUANTUM)
-    h = v.hf[lane]
-    if ramp > 0:
-        v.hf[lane] += (v.hf_target[lane] - h) * np.float32(moving / ramp)
-    if ramp <= QUANTUM:
-        v.hf[lane] = v.hf_target[lane]
-    glides = v.hf[lane] != h
-    if glides:
-        shelf_coefficients(v.hf[lane], corner, target)
-    for c in range(5):
-        rows[B0 + c, k] = v.shelf[lane, c]
-        rows[STEP + c, k] = (
-            (target[c] - v.shelf[lane, c]) * np.float32(1 / QUANTUM) if glides else np.float32(0.0)
-        )
-        if glides:
-            v.shelf[lane, c] = target[c]
-    rows[MEMORY, k], rows[MEMORY + 1, k] = v.memory[lane, 0], v.memory[lane, 1]
-    for ear in range(2):
-        step = (
-            (v.gain_target[lane, ear] - v.gain[lane, ear]) / np.float32(ramp) if ramp > 0 else np.float32(0.0)
-        )
-        rows[LEFT + ear, k], rows[LEFT_STEP + ear, k] = v.gain[lane, ear], step
-    return glides or h != 1.0 or v.memory[lane, 0] != 0.0 or v.memory[lane, 1] != 0.0
-
-
-@part
-def take_back(v: VoiceColumns, lane: int, k: int, ramp: int, rows: Array) -> None:
-    """Note where column k of the rows has arrived."""
-    for ear in range(2):
-        v.gain[lane, ear] = v.gain_target[lane, ear] if ramp <= QUANTUM else rows[LEFT + ear, k]
-        memory = rows[MEMORY + ear, k]  # denormals would cost a hundredfold
-        v.memory[lane, ear] = memory if abs(memory) > SILENT else np.float32(0.0)
+        x[n] *= now
+    return now
 
 
 @law
-def clear(k: int, mono: Array, rows: Array) -> None:
-    """Make column k silent."""
-    for n in range(QUANTUM):
-        mono[WIDTH * n + k] = 0.0
+def clear(k: int, lanes: Array, rows: Array) -> None:
+    """Make lane k of eight silent."""
+    for n in range(QUANTUM * k, QUANTUM * (k + 1)):
+        lanes[n] = 0.0
     for row in range(ROWS):
-        rows[row, k] = 0.0
+        rows[WIDTH * row + k] = 0.0
 
 
 @law
-def add8(mono: Array, rows: Array, moving: int, ended: Array, out: Array) -> None:
-    """Add eight lanes to out (64 x 2 x 8,): left and right, gains moving for the first `moving` frames.
-
-    ended: (2, 8) gains from then on.
-    """
-    left, right = load8(rows, 8 * LEFT), load8(rows, 8 * RIGHT)
-    dl, dr = load8(rows, 8 * LEFT_STEP), load8(rows, 8 * RIGHT_STEP)
+def add8(mono: Array, rows: Array, moving: int, out: Array) -> None:
+    """Add eight lanes to out (64 x 2 x 8,): left and right, gains moving for the first `moving` frames."""
+    left, right = load8(rows, WIDTH * LEFT), load8(rows, WIDTH * RIGHT)
+    dl, dr = load8(rows, WIDTH * LEFT_STEP), load8(rows, WIDTH * RIGHT_STEP)
     for n in range(moving):
         left, right = left + dl, right + dr
         x = load8(mono, 8 * n)
         store8(out, 16 * n, load8(out, 16 * n) + x * left)
         store8(out, 16 * n + 8, load8(out, 16 * n + 8) + x * right)
-    store8(rows, 8 * LEFT, left)
-    store8(rows, 8 * RIGHT, right)
-    left, right = load8(ended, 0), load8(ended, 8)
+    store8(rows, WIDTH * LEFT, left)
+    store8(rows, WIDTH * RIGHT, right)
+    left, right = load8(rows, WIDTH * LEFT_END), load8(rows, WIDTH * RIGHT_END)
     for n in range(moving, QUANTUM):
         x = load8(mono, 8 * n)
         store8(out, 16 * n, load8(out, 16 * n) + x * left)
         store8(out, 16 * n + 8, load8(out, 16 * n + 8) + x * right)
 
 
-@kernel(F4_1, I8_1, I8_1, F4_2, U1, VOICE_COLUMNS, I8, I8, F8, F4_2, F4_1, F4_1, F4_2)
+@kernel(F4_1, I8_1, I8_1, F4_2, U1, VOICE_COLUMNS, I8, I8, F8, F4_1, F4_1, F4_1, F4_1, F4_2)
 def mix_quanta(
     bank: Array,
     clip_offset: Array,
@@ -129,6 +71,7 @@ def mix_quanta(
     quanta: int,
     rate: float,
     rows: Array,
+    lanes: Array,
     mono: Array,
     sums: Array,
     out: Array,
@@ -138,57 +81,87 @@ def mix_quanta(
     bank: all clips. clip_offset, clip_length: [frames] by clip id. rate: [Hz].
     table: (129, 8) weights of the sinc reader. sinc: 1 for it, 0 for straight lines.
     v: columns of `Voices`, a multiple of 8, moved on. ramp: frames until the targets are to be reached.
-    rows: (20, 8), mono: (64 x 8,), sums: (64 x 2 x 8,) scratch. out: (64 x quanta or more, 2).
+    rows: (19 x 8,), lanes: (8 x 64,), mono: (64 x 8,), sums: (64 x 2 x 8,) scratch.
+    out: (64 x quanta or more, 2).
     """
-    edge, target, ended = rows[ROWS], rows[ROWS + 1], rows[ROWS + 2 : ROWS + 4]
-    step, corner = np.float32(1.0 / (FADE_SECONDS * rate)), corner_of(rate)
+    # Taken apart once: every look into a record counts the array up and down, at 10 ns.
+    (
+        state, clip, looping, _, _, position, _, speed, speed_after, jump,
+        gain, gain_target, hf, hf_target, shelf, memory, fades, fade_target,
+    ) = v  # fmt: skip
+    step, corner, count = np.float32(1.0 / (FADE_SECONDS * rate)), corner_of(rate), state.shape[0]
     for q in range(quanta):
         moving = min(max(ramp, 0), QUANTUM)
+        part = np.float32(moving / ramp) if ramp > 0 else np.float32(0.0)
+        a_frame = np.float32(1.0 / ramp) if ramp > 0 else np.float32(0.0)
         for n in range(sums.shape[0]):
             sums[n] = 0.0
-        for first in range(0, v.lane.shape[0], WIDTH):
+        for first in range(0, count, WIDTH):
             sounding, muffled = 0, False
             for k in range(WIDTH):
-                if not waits(v, first + k):
-                    sounding |= 1 << k
+                lane = first + k
+                if state[lane] == FREE or state[lane] == ENDED:
+                    continue
+                if fades[lane] == 0.0 and fade_target[lane] == 0.0:  # silent: given back, paused, or jumping
+                    if state[lane] == ORPHAN:
+                        state[lane] = FREE
+                    if state[lane] == FREE or jump[lane] == 0:
+                        continue
+                    position[lane] += jump[lane]
+                    jump[lane] = 0
+                    fade_target[lane] = 1.0
+                sounding |= 1 << k
             if sounding == 0:
                 continue
             for k in range(WIDTH):
-                lane = first + k
+                lane, at = first + k, QUANTUM * k
                 if not sounding & (1 << k):
-                    clear(k, mono, rows)
+                    clear(k, lanes, rows)
                     continue
-                base, length, loop = (
-                    clip_offset[v.clip[lane]],
-                    clip_length[v.clip[lane]],
-                    v.looping[lane] != 0,
-                )
-                position, start, speed = v.position[lane], BEGIN, v.speed[lane]
-                column = mono[k:]
-                for stop in (moving, QUANTUM):
+                base, length, loop = clip_offset[clip[lane]], clip_length[clip[lane]], looping[lane] != 0
+                place, start, pace = position[lane], at, speed[lane]
+                for stop in (at + moving, at + QUANTUM):
                     if sinc:
-                        position = read_sinc(
-                            bank, table, edge, base, length, loop, position, speed, column, WIDTH, start, stop
+                        place = read_sinc(
+                            bank, table, rows, base, length, loop, place, pace, lanes, start, stop
                         )
                     else:
-                        position = read_linear(
-                            bank, base, length, loop, position, speed, column, WIDTH, start, stop
-                        )
-                    start, speed = moving, v.speed_after[lane]
-                v.position[lane] = position
-                if v.fade[lane] != v.fade_target[lane] or v.fade[lane] != 1.0:
-                    fade(v, lane, k, step, mono)
-                muffled = set_out(v, lane, k, ramp, corner, target, rows) or muffled
+                        place = read_linear(bank, base, length, loop, place, pace, lanes, start, stop)
+                    start, pace = at + moving, speed_after[lane]
+                position[lane] = place
+                if fades[lane] != 1.0 or fade_target[lane] != 1.0:
+                    fades[lane] = fade(fades[lane], fade_target[lane], step, lanes, at)
+                h = hf[lane]
+                reached = hf_target[lane] if ramp <= QUANTUM else h + (hf_target[lane] - h) * part
+                for c in range(5):
+                    rows[WIDTH * (B0 + c) + k] = shelf[lane, c]
+                    rows[WIDTH * (STEP + c) + k] = 0.0
+                if reached != h:
+                    hf[lane] = reached
+                    shelf_coefficients(reached, corner, shelf, lane)
+                    for c in range(5):
+                        rows[WIDTH * (STEP + c) + k] = (shelf[lane, c] - rows[WIDTH * (B0 + c) + k]) * SHARE
                 for ear in range(2):
-                    ended[ear, k] = v.gain_target[lane, ear]
-                if not loop and (position >> 32) > length + TAPS:
-                    v.lane[lane] = FREE if v.lane[lane] == ORPHAN else ENDED
+                    rows[WIDTH * (MEMORY + ear) + k] = memory[lane, ear]
+                    rows[WIDTH * (LEFT + ear) + k] = gain[lane, ear]
+                    rows[WIDTH * (LEFT_STEP + ear) + k] = (gain_target[lane, ear] - gain[lane, ear]) * a_frame
+                    rows[WIDTH * (LEFT_END + ear) + k] = gain_target[lane, ear]
+                    muffled = muffled or memory[lane, ear] != 0.0
+                muffled = muffled or h != 1.0 or reached != 1.0
+                if not loop and (place >> 32) > length + TAPS:
+                    state[lane] = FREE if state[lane] == ORPHAN else ENDED
+            for n in range(0, QUANTUM, WIDTH):
+                transpose8(lanes, n, QUANTUM, mono, WIDTH * n)
             if muffled:
-                shelve8(mono.reshape(QUANTUM, WIDTH), rows[B0:STEP], rows[STEP:MEMORY], rows[MEMORY:LEFT])
-            add8(mono, rows, moving, ended, sums)
+                shelve8(mono, QUANTUM, rows, B0, STEP, MEMORY)
+            add8(mono, rows, moving, sums)
             for k in range(WIDTH):
                 if sounding & (1 << k):
-                    take_back(v, first + k, k, ramp, rows)
+                    for ear in range(2):
+                        kept = rows[WIDTH * (LEFT + ear) + k]
+                        gain[first + k, ear] = gain_target[first + k, ear] if ramp <= QUANTUM else kept
+                        kept = rows[WIDTH * (MEMORY + ear) + k]  # denormals would cost a hundredfold
+                        memory[first + k, ear] = kept if abs(kept) > SILENT else np.float32(0.0)
         for n in range(QUANTUM):
             out[QUANTUM * q + n, 0] = sum8(load8(sums, 16 * n))
             out[QUANTUM * q + n, 1] = sum8(load8(sums, 16 * n + 8))

@@ -91,6 +91,58 @@ def sum8(typing, value):
     return types.float32(float8), generate
 
 
+def _pair_up(builder, x, y, low, high):
+    """Sum of the `low` and the `high` lanes of two vectors, taken as sixteen."""
+    return builder.fadd(builder.shuffle_vector(x, y, _mask(low)), builder.shuffle_vector(x, y, _mask(high)))
+
+
+_HALVES = (
+    ([0, 1, 2, 3, 8, 9, 10, 11], [4, 5, 6, 7, 12, 13, 14, 15]),
+    ([0, 1, 4, 5, 8, 9, 12, 13], [2, 3, 6, 7, 10, 11, 14, 15]),
+    ([0, 2, 4, 6, 8, 10, 12, 14], [1, 3, 5, 7, 9, 11, 13, 15]),
+)
+
+
+@intrinsic
+def sums8(typing, a, b, c, d, e, f, g, h):
+    """The sums of eight vectors as one vector, each in the order of `sum8`, in a third of its steps."""
+
+    def generate(context, builder, signature, arguments):
+        rows = list(arguments)
+        for low, high in _HALVES:
+            rows = [_pair_up(builder, x, y, low, high) for x, y in zip(rows[::2], rows[1::2], strict=True)]
+        return rows[0]
+
+    return float8(*[float8] * WIDTH), generate
+
+
+@intrinsic
+def transpose8(typing, array, start, stride, out, at):
+    """Write the eight vectors that lie `stride` apart in array as the columns of eight rows in out."""
+
+    def generate(context, builder, signature, arguments):
+        source, start, stride, target, at = arguments
+        rows = []
+        for k in range(WIDTH):
+            place = builder.add(start, builder.mul(stride, stride.type(k)))
+            rows.append(builder.load(_pointer(context, builder, array, source, place), align=4))
+        for step in (4, 2, 1):  # swap blocks of 4, 2 and 1 across the diagonal
+            for k in range(WIDTH):
+                if k & step:
+                    continue
+                x, y = rows[k], rows[k + step]
+                keep = [n if not n & step else n - step + WIDTH for n in range(WIDTH)]
+                swap = [n + step if not n & step else n + WIDTH for n in range(WIDTH)]
+                rows[k] = builder.shuffle_vector(x, y, _mask(keep))
+                rows[k + step] = builder.shuffle_vector(x, y, _mask(swap))
+        for k, row in enumerate(rows):
+            place = builder.add(at, at.type(WIDTH * k))
+            builder.store(row, _pointer(context, builder, out, target, place), align=4)
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, types.int64, out, types.int64), generate
+
+
 def _define(symbol, instruction):
     @intrinsic
     def combined(typing, a, b):

@@ -58,7 +58,7 @@ def begin(v: VoiceColumns, lane: int, s: SoundColumns, i: int, place: float, tic
     v.position[lane], v.turns[lane], v.jump[lane] = fixed(place), 0.0, 0
     v.gain[lane, 0], v.gain[lane, 1] = s.mix_gain[i, 0], s.mix_gain[i, 1]
     v.hf[lane] = math.sqrt(s.mix_hf[i])
-    shelf_coefficients(v.hf[lane], corner_of(rate), v.shelf[lane])
+    shelf_coefficients(v.hf[lane], corner_of(rate), v.shelf, lane)
     v.memory[lane, 0] = v.memory[lane, 1] = 0.0
     v.fade[lane] = 0.0 if s.state[i] == VIRTUAL or place > 1.0 else 1.0
     v.fade_target[lane] = 1.0

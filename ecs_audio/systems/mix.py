@@ -26,7 +26,7 @@ def mix(voices: VoiceColumns, master: Master, clips: Clips, quanta: int, *, sinc
     """
     mix_quanta(
         clips.bank, clips.offset, clips.length, SINC, sinc, voices, master.ramp_end - master.mixed_frames,
-        quanta, float(clips.rate), master.rows, master.mono, master.sums, master.mixed,
+        quanta, float(clips.rate), master.rows, master.lanes, master.mono, master.sums, master.mixed,
     )  # fmt: skip
     limit(
         1.0 / (RELEASE_SECONDS * clips.rate), quanta, master.mixed, master.delayed, master.needed,
