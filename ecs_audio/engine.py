@@ -146,7 +146,7 @@ class Engine:
     def world(self, world: World) -> None:
         self._world, self._seen = world, world.revision
         self.sources.owed[:] = 12
-        self.sources.due[np.isfinite(self.sources.due)] = -math.inf
+        self.sources.due[self.sources.due != math.inf] = -math.inf
 
     # Time.
 

@@ -107,6 +107,8 @@ def test_a_thousand_warm_ticks_and_blocks_allocate_nothing(sources, clips):
             for k in range(1060):
                 engine.sources.position[where] += steps * (1 if k // 50 % 2 else -1)
                 engine.listener.look(position=(5.5 + 0.01 * (k % 100), 0.5, 0.5))
+                if k % 70 == 0:
+                    engine.listener.look(position=(9.5, 0.5, 0.5))  # a jump: every turn at once
                 if k % 10 == 0:
                     world.set((0, k % 20, 3), "air" if k % 20 else "stone")
                 peaks = watch.peak_of(engine.tick, TICK), watch.peak_of(engine.render, FRAMES)

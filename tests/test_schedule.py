@@ -230,3 +230,29 @@ def test_a_paused_source_stands_still_and_goes_on(clips, open_world):
         engine.resume(row)
         run(engine, 0.1)
         assert engine.render(800).any()
+
+
+@pytest.mark.parametrize("budget", [24, 48, 64, 128])
+def test_bundles_that_are_owed_do_not_starve_straight_paths(budget, clips):
+    with crowd(clips, 100, max_rays=budget) as engine:
+        world = engine.world
+        run(engine, 1)
+        ages = []
+        for k in range(
+            30
+        ):  # every wall broken and mended: every source owes its whole bundle again and again
+            world.fill((0, -20, -20), (1, 21, 21), "air" if k % 2 else "stone")
+            ages += [row["oldest_age"] for row in run(engine, 0.1)]
+        assert max(ages) < 2.0
+
+
+def test_a_source_that_becomes_worth_it_is_traced_at_once(clips):
+    with crowd(clips, 110, direct_count=100) as engine:
+        engine.tick(TICK)
+        free = int(np.flatnonzero(engine.sources.tier == ea.Tier.FREE)[0])
+        engine.sources.volume[free] = 0.0
+        run(engine, 4)
+        engine.sources.volume[free] = 50.0
+        run(engine, 0.6)
+        assert engine.sources.tier[free] == ea.Tier.FULL
+        assert max(row["oldest_age"] for row in run(engine, 1)) < 2.0

@@ -251,3 +251,18 @@ def test_delay_between_the_doppler_ramps_is_exact_for_a_resting_source(clips, op
     start = clips.offset[clips.id("ramp")]
     reference = clips.bank[start : start + 480]
     assert delay_between(heard, reference) == pytest.approx(4800, abs=1)
+
+
+def test_a_muffled_sound_fades_to_nothing_without_a_step_when_it_is_despawned(clips):
+    clips.add("deep", 0.2 * np.sin(2 * np.pi * 100 / RATE * np.arange(RATE)))
+    with ea.Engine(wall_world((0, 2)), clips) as engine:
+        engine.listener.look(position=(3.5, 0.5, 0.5))
+        row = engine.spawn("deep", position=(-1.5, 0.5, 0.5), looping=True, reference=4.0)
+        before = play(engine, 0.5)[-4800:, 0]
+        engine.despawn(row)
+        engine.tick(TICK)
+        after = engine.render(FRAMES)[:, 0].copy()
+    assert np.abs(before).max() > 0.01
+    assert not after[400:].any()
+    together = np.concatenate([before, after])
+    assert np.abs(np.diff(together)).max() < 1.3 * np.abs(np.diff(before)).max()

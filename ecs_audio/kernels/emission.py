@@ -67,21 +67,25 @@ def remember(
 
 
 @law
-def latest_root(start: Array, stop: Array, listener: Array, now: float, c: float) -> float:
-    """Latest frame e between two notes with e + |source(e) - listener| / c = now, or NEVER.
+def latest_root(history: Array, i: int, k: int, listener: Array, now: float, c: float) -> float:
+    """Latest frame e between note k - 1 and note k with e + |source(e) - listener| / c = now, or NEVER.
 
     The source moves linearly: |p + w t|² = c² (a - t)², t counted from the later note.
-    c: metres a frame.
+    history: (n, ticks, 5). c: metres a frame.
     """
-    span = stop[0] - start[0]
+    size = history.shape[1]
+    start, stop = (k - 1) % size, k % size
+    span = history[i, stop, 0] - history[i, start, 0]
     if span <= 0.0:
         return NEVER
-    wx, wy, wz = (stop[1] - start[1]) / span, (stop[2] - start[2]) / span, (stop[3] - start[3]) / span
-    px, py, pz = stop[1] - listener[0], stop[2] - listener[1], stop[3] - listener[2]
-    a = now - stop[0]
-    square = wx * wx + wy * wy + wz * wz - c * c
-    half = px * wx + py * wy + pz * wz + c * c * a
-    rest = px * px + py * py + pz * pz - c * c * a * a
+    a = now - history[i, stop, 0]
+    square, half, rest = -c * c, c * c * a, -c * c * a * a
+    for axis in range(3):
+        p = history[i, stop, 1 + axis] - listener[axis]
+        w = (history[i, stop, 1 + axis] - history[i, start, 1 + axis]) / span
+        square += w * w
+        half += p * w
+        rest += p * p
     inside = half * half - square * rest
     if inside < 0.0:
         return NEVER
@@ -89,43 +93,47 @@ def latest_root(start: Array, stop: Array, listener: Array, now: float, c: float
     one = root / square if square != 0.0 else NEVER
     two = rest / root if root != 0.0 else 0.0
     best = NEVER
-    for t in (one, two):
-        if -span <= t <= 0.0 and t > best:
-            best = t
-    return NEVER if best == NEVER else stop[0] + best
+    if -span <= one <= 0.0:
+        best = one
+    if -span <= two <= 0.0 and two > best:
+        best = two
+    return NEVER if best == NEVER else history[i, stop, 0] + best
 
 
 @law
-def emitted_at(history: Array, born: int, tick: int, now: float, listener: Array, c: float) -> float:
-    """Frame at which was emitted what arrives at `now`: the latest of all that arrive."""
-    size = history.shape[0]
+def emitted_at(history: Array, i: int, born: int, tick: int, now: float, listener: Array, c: float) -> float:
+    """Frame at which source i emitted what arrives at `now`: the latest of all that arrive."""
+    size = history.shape[1]
     oldest = max(born, tick - size + 1)
     for k in range(tick, oldest, -1):
-        stop, start = history[k % size], history[(k - 1) % size]
-        e = latest_root(start, stop, listener, now, c)
+        e = latest_root(history, i, k, listener, now, c)
         if e > NEVER:
             return e
-    first = history[oldest % size]  # before its first note a source stands still
-    return min(now - distance_between(first[1], first[2], first[3], listener) / c, first[0])
+    square = 0.0  # before its first note a source stands still
+    for axis in range(3):
+        square += (history[i, oldest % size, 1 + axis] - listener[axis]) ** 2
+    return min(now - math.sqrt(square) / c, history[i, oldest % size, 0])
 
 
 @law
-def recall(history: Array, born: int, tick: int, e: float, pitch: float, where: Array) -> float:
-    """Place in the clip at frame e; writes the position [m] of then."""
-    size = history.shape[0]
+def recall(history: Array, i: int, born: int, tick: int, e: float, pitch: float, where: Array) -> float:
+    """Place in the clip of source i at frame e; writes the position [m] of then to row i of where."""
+    size = history.shape[1]
     oldest = max(born, tick - size + 1)
     k = tick
-    while k > oldest and history[(k - 1) % size, 0] >= e:
+    while k > oldest and history[i, (k - 1) % size, 0] >= e:
         k -= 1
-    stop = history[k % size]
-    if k == oldest or e >= stop[0]:
-        where[0], where[1], where[2] = stop[1], stop[2], stop[3]
-        return stop[4] + (e - stop[0]) * pitch
-    start = history[(k - 1) % size]
-    share = (e - start[0]) / (stop[0] - start[0])
+    start, stop, share = (k - 1) % size, k % size, 1.0
+    before = k > oldest and e < history[i, stop, 0]
+    if before:
+        share = (e - history[i, start, 0]) / (history[i, stop, 0] - history[i, start, 0])
     for axis in range(3):
-        where[axis] = start[1 + axis] + share * (stop[1 + axis] - start[1 + axis])
-    return start[4] + share * (stop[4] - start[4])
+        there = history[i, stop, 1 + axis]
+        where[i, axis] = there - (1.0 - share) * (there - history[i, start, 1 + axis]) if before else there
+    clock = history[i, stop, 4]
+    if before:
+        return clock - (1.0 - share) * (clock - history[i, start, 4])
+    return clock + (e - history[i, stop, 0]) * pitch
 
 
 @kernel(F8, I8, F8, F8_1, U1_1, F8_2, F8_1, I8_1, F8_1, F8_3, F8_1, F8_2, F8_1)
@@ -153,9 +161,9 @@ def find_emission(
     """
     for i in range(position.shape[0]):
         if delayed[i]:
-            e = max(emitted_at(history[i], born[i], tick, now, listener, c), emission[i])
+            e = max(emitted_at(history, i, born[i], tick, now, listener, c), emission[i])
             emission[i] = e
-            out_clock[i] = recall(history[i], born[i], tick, e, pitch[i], out_position[i])
+            out_clock[i] = recall(history, i, born[i], tick, e, pitch[i], out_position)
         else:
             emission[i] = now
             out_clock[i] = clock[i]

@@ -23,11 +23,11 @@ SHARE = np.float32(1.0 / QUANTUM)
 
 
 @law
-def fade(now: float, target: float, step: float, x: Array, at: int) -> float:
-    """Move an attack or release linearly in time over x[at:at + 64]; returns where it is then."""
-    for n in range(at, at + QUANTUM):
+def fade(now: float, target: float, step: float, mono: Array, k: int) -> float:
+    """Move an attack or release linearly in time over lane k of mono (64 x 8,); returns where it is then."""
+    for n in range(k, WIDTH * QUANTUM, WIDTH):
         now = min(now + step, target) if now < target else max(now - step, target)
-        x[n] *= now
+        mono[n] *= now
     return now
 
 
@@ -129,8 +129,6 @@ def mix_quanta(
                         place = read_linear(bank, base, length, loop, place, pace, lanes, start, stop)
                     start, pace = at + moving, speed_after[lane]
                 position[lane] = place
-                if fades[lane] != 1.0 or fade_target[lane] != 1.0:
-                    fades[lane] = fade(fades[lane], fade_target[lane], step, lanes, at)
                 h = hf[lane]
                 reached = hf_target[lane] if ramp <= QUANTUM else h + (hf_target[lane] - h) * part
                 for c in range(5):
@@ -154,6 +152,10 @@ def mix_quanta(
                 transpose8(lanes, n, QUANTUM, mono, WIDTH * n)
             if muffled:
                 shelve8(mono, QUANTUM, rows, B0, STEP, MEMORY)
+            for k in range(WIDTH):  # after the shelf, which would ring on
+                lane = first + k
+                if sounding & (1 << k) and (fades[lane] != 1.0 or fade_target[lane] != 1.0):
+                    fades[lane] = fade(fades[lane], fade_target[lane], step, mono, k)
             add8(mono, rows, moving, sums)
             for k in range(WIDTH):
                 if sounding & (1 << k):

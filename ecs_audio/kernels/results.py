@@ -62,16 +62,12 @@ def take_paths(
             due[i] = time + (wait * ((serial[i] * GOLDEN) % 1.0) if new else wait)
             age[i] = 0.0
             if flipped and not new and tier[i] == DIRECT:
-                owed[i] = BESIDE  # by the same turn's rays if they fit, else by the next tick's
+                owed[i] = BESIDE
         else:
             path[i, k] = path[i, 0] if found == BLOCKED_END else found
             turn[i] = k % BESIDE
             if owed[i] > 0:
                 owed[i] -= 1
-    for ray in range(ray_source.shape[0]):
-        i = ray_source[ray]
-        if owed[i] > 0 and tier[i] != FREE:
-            due[i] = time
 
 
 @kernel(F8_1, U1, F8_2, U1_1, F8_1)

@@ -16,7 +16,7 @@ RANK = 1e12
 """Weight of a class of need over any loudness or age."""
 
 
-@kernel(F8, U1_1, F8_1, F8_1, F8_1, F8_1, U1_1, F8_1, I4_1)
+@kernel(F8, U1_1, F8_1, F8_1, F8_1, F8_1, U1_1, U1_1, F8_1, I4_1)
 def queue_up(
     time: float,
     tier: Array,
@@ -25,19 +25,20 @@ def queue_up(
     due: Array,
     full_within: Array,
     looping: Array,
+    owed: Array,
     keys: Array,
     items: Array,
 ) -> int:
-    """Queue every source whose turn has come; returns how many.
+    """Queue every source whose turn has come, or that owes paths of its bundle; returns how many.
 
     Order: new ones and blasts, which sound once; then those more than 1 s overdue, oldest first;
     then `loudness x (1 + age)`; FREE ones last, oldest first.
-    time: [s]. tier, loudness, age, due, full_within, looping: (n,) columns of `Sources`.
+    time: [s]. tier, loudness, age, due, full_within, looping, owed: (n,) columns of `Sources`.
     keys, items: (n or more,) a heap of their needs and indices.
     """
     count = FIRST
     for i in range(tier.shape[0]):
-        if due[i] > time:
+        if due[i] > time and (owed[i] == 0 or tier[i] == FREE or due[i] == np.inf):
             continue
         if np.isinf(age[i]) or (full_within[i] > 0.0 and not looping[i]):
             key = 0.0
@@ -53,14 +54,16 @@ def queue_up(
     return count
 
 
-@kernel(I8, I8, I8, F8_1, I4_1, F8_1, U1_1, U1_1, U1_1, I4_1, I4_1, I8_1)
+@kernel(F8, I8, I8, I8, F8_1, I4_1, F8_1, F8_1, U1_1, U1_1, U1_1, I4_1, I4_1, I8_1)
 def fill_batch(
+    time: float,
     queued: int,
     max_rays: int,
     beside: int,
     keys: Array,
     items: Array,
     age: Array,
+    due: Array,
     tier: Array,
     owed: Array,
     turn: Array,
@@ -70,36 +73,43 @@ def fill_batch(
 ) -> int:
     """Choose the rays of this tick from the queue; returns how many, never more than `max_rays`.
 
-    Straight paths come first, then the rest of each bundle in the same order, then FREE sources.
-    A bundle that does not fit gives what fits; its rotation goes on next time.
-    beside: paths beside the straight one, 0 or 12. keys, items: the heap, emptied.
-    age, tier, owed, turn: (n,) columns of `Sources`. ray_source, ray_path: (max_rays,).
+    Straight paths come first, of those whose turn it is; then the rest of each bundle in the same order,
+    then FREE sources. A bundle that does not fit gives what fits; its rotation goes on next time.
+    time: [s]. beside: paths beside the straight one, 0 or 12. keys, items: the heap, emptied.
+    age, due, tier, owed, turn: (n,) columns of `Sources`. ray_source, ray_path: (max_rays,).
     out: (2,) straight paths wanted, straight paths placed.
     """
     limit = min(max_rays, ray_source.shape[0])
-    rays = 0
+    rays, wanted = FIRST, 0
     left = queued
     while left > 0 and rays < limit and (tier[items[0]] != FREE or np.isinf(age[items[0]])):
-        ray_source[rays], ray_path[rays] = pop(keys, items, left), 0
-        rays += 1
+        i = pop(keys, items, left)
         left -= 1
+        if due[i] <= time:
+            ray_source[rays], ray_path[rays] = i, 0
+            rays += 1
     straight = rays
-    for job in range(straight):
-        i = ray_source[job]
+    for job in range(queued - 1, left - 1, -1):  # `pop` keeps what it gives out behind the heap
+        i = items[job]
         if tier[i] == FREE:
             continue
-        wanted = owed[i] if owed[i] > 0 else (BESIDE if tier[i] == FULL else ROTATING)
-        for k in range(min(wanted, beside)):
+        paths = owed[i] if owed[i] > 0 else (BESIDE if tier[i] == FULL else ROTATING)
+        for k in range(min(paths, beside)):
             if rays == limit:
                 break
             ray_source[rays], ray_path[rays] = i, 1 + (turn[i] + k) % BESIDE
             rays += 1
     while left > 0 and rays < limit:
-        ray_source[rays], ray_path[rays] = pop(keys, items, left), 0
-        rays += 1
-        straight += 1
+        i = pop(keys, items, left)
         left -= 1
-    out[0], out[1] = queued, straight
+        if due[i] <= time:
+            ray_source[rays], ray_path[rays] = i, 0
+            rays += 1
+            straight += 1
+    for job in range(queued):
+        if due[items[job]] <= time:
+            wanted += 1
+    out[0], out[1] = wanted, straight
     return rays
 
 
@@ -127,6 +137,14 @@ def admit(
             due[i] = np.inf
         elif due[i] == np.inf:
             due[i] = time
+
+
+@kernel(F8, F8_1)
+def make_due(time: float, due: Array) -> None:
+    """Bring every turn forward to now. time: [s]. due: (n,); inf stays, who needs no rays needs none now."""
+    for i in range(due.shape[0]):
+        if due[i] != np.inf:
+            due[i] = min(due[i], time)
 
 
 @kernel(F8, F8_1, F8_2, F8_2, F8_1)

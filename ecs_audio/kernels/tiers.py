@@ -50,7 +50,7 @@ def loudnesses(
         out_loudness[i] = volume[i] * distance_gain(law[i], d, reference[i], end[i], fade_start[i])
 
 
-@kernel(F8, I8, I8, U1_1, U1_1, F8_1, F8_1, F8_1, F8_1, U1_1, U1_1, F8_1, U1_1, F8_1, I4_1)
+@kernel(F8, I8, I8, U1_1, U1_1, F8_1, F8_1, F8_1, F8_1, U1_1, U1_1, F8_1, U1_1, F8_1, F8_1, I4_1)
 def assign_tiers(
     dt: float,
     full_count: int,
@@ -65,6 +65,7 @@ def assign_tiers(
     wanted: Array,
     waited: Array,
     owed: Array,
+    due: Array,
     keys: Array,
     items: Array,
 ) -> None:
@@ -73,7 +74,8 @@ def assign_tiers(
     dt: since the last tick [s]. positioned, acoustics, distance, loudness, full_within: (n,).
     age: (n,) inf for a source that was never traced; it takes its tier at once.
     tier, wanted, waited: (n,) columns of `Sources`, updated.
-    owed: (n,) a source that leaves FREE owes its whole bundle. keys, items: scratch of n or more.
+    owed, due: (n,) a source that leaves FREE owes its whole bundle, and is long overdue.
+    keys, items: scratch of n or more.
     """
     n = tier.shape[0]
     count = FIRST
@@ -100,5 +102,6 @@ def assign_tiers(
         if near or waited[i] >= PATIENCE or np.isinf(age[i]):
             if tier[i] == FREE:
                 owed[i] = BESIDE
+                due[i] = -np.inf
             tier[i] = wanted[i]
             waited[i] = 0.0

@@ -12,11 +12,11 @@ def batch_rays(sources: Sources, rays: Rays, settings: Settings, *, time: float)
     """Fill `rays` with the jobs of this tick. time: of this tick [s]."""
     queued = queue_up(
         time, sources.tier, sources.loudness, sources.age, sources.due, sources.full_within,
-        sources.looping, rays.keys, rays.items,
+        sources.looping, sources.owed, rays.keys, rays.items,
     )  # fmt: skip
     beside = BESIDE if settings.direct_paths > 1 else 0
     rays.count = rays.capacity
     rays.count = fill_batch(
-        queued, settings.max_rays, beside, rays.keys, rays.items, sources.age, sources.tier, sources.owed,
-        sources.turn, rays.source, rays.path, rays.wanted,
+        time, queued, settings.max_rays, beside, rays.keys, rays.items, sources.age, sources.due,
+        sources.tier, sources.owed, sources.turn, rays.source, rays.path, rays.wanted,
     )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ecs_audio.components import Listener, Rays, Sources
-from ecs_audio.kernels.schedule import admit, approaches
+from ecs_audio.kernels.schedule import admit, approaches, make_due
 from ecs_audio.kernels.tiers import assign_tiers, loudnesses
 from ecs_audio.settings import Settings
 
@@ -26,7 +26,7 @@ def classify(
     assign_tiers(
         dt, settings.full_count, settings.direct_count, sources.positioned, sources.acoustics,
         sources.distance, sources.loudness, sources.full_within, sources.age, sources.tier,
-        sources.tier_wanted, sources.tier_waited, sources.owed, rays.keys, rays.items,
+        sources.tier_wanted, sources.tier_waited, sources.owed, sources.due, rays.keys, rays.items,
     )  # fmt: skip
     np.add(sources.age, dt, out=sources.age)
     traced = settings.occlusion and settings.acoustics != "off"
@@ -35,4 +35,4 @@ def classify(
         sources.acoustics, sources.tier, sources.distance, sources.loudness, sources.age, sources.due,
     )  # fmt: skip
     if listener.moved > settings.listener_jump:
-        np.minimum(sources.due, np.where(np.isinf(sources.due), np.inf, time), out=sources.due)
+        make_due(time, sources.due)
