@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 from numpy.typing import ArrayLike
 
 from ecs_audio.clips import Clips
-from ecs_audio.components import Source
+from ecs_audio.components import GONE, Source
 from ecs_audio.engine import Engine
 from ecs_audio.settings import Settings
 from ecs_audio.spawn import Options
@@ -83,7 +83,7 @@ class Stage:
     scenario: Scenario
     time: float = 0.0
     sources: dict[str, Source] = field(default_factory=dict)
-    """Living named sources."""
+    """Named sources, those that are not `alive` any more included."""
     moving: list[tuple[Source, Path]] = field(default_factory=list)
     leaving: list[tuple[float, Source]] = field(default_factory=list)
 
@@ -104,17 +104,20 @@ class Stage:
 
     def move(self) -> None:
         """Put every moving source and the listener where they are now."""
-        self.moving = [(source, path) for source, path in self.moving if source.alive]
-        if self.moving:
+        rows = [source.index for source, _ in self.moving]
+        if GONE in rows:
+            self.moving = [(source, path) for source, path in self.moving if source.alive]
             rows = [source.index for source, _ in self.moving]
-            self.engine.sources.position[rows] = [path(self.time) for _, path in self.moving]
+        if rows:
+            time = self.time
+            self.engine.sources.position[rows] = [path(time) for _, path in self.moving]
         pose = self.scenario.listener(self.time)
         self.engine.listener.look(position=pose.position, forward=pose.forward)
 
     def leave(self) -> None:
         """Despawn the sources whose time is over."""
-        for until, source in self.leaving:
-            if until <= self.time and source.alive:
-                self.engine.despawn(source)
-        self.leaving = [(until, source) for until, source in self.leaving if source.alive]
-        self.sources = {name: source for name, source in self.sources.items() if source.alive}
+        if any(until <= self.time for until, _ in self.leaving):
+            for until, source in self.leaving:
+                if until <= self.time and source.alive:
+                    self.engine.despawn(source)
+            self.leaving = [(until, source) for until, source in self.leaving if until > self.time]

@@ -58,8 +58,14 @@ class Telemetry:
 
     def as_dict(self) -> dict[str, Any]:
         """A copy as a plain dict, the systems' times with `us_` before their names."""
-        row = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "microseconds"}
-        return row | {f"us_{name}": time for name, time in self.microseconds.items()}
+        row = {name: getattr(self, name) for name in _NUMBERS}
+        for name, time in self.microseconds.items():
+            row[_TIMES[name]] = time
+        return row
+
+
+_NUMBERS = tuple(f.name for f in fields(Telemetry) if f.name != "microseconds")
+_TIMES = {name: f"us_{name}" for name in SYSTEMS}
 
 
 def laps(microseconds: dict[str, float]) -> Callable[[str], None]:

@@ -34,7 +34,7 @@ class Listener:
     def restore(self) -> bool:
         """Note the present pose if it can be, else put the last good one back; returns whether it could."""
         ear = self.ear()
-        if np.isfinite(ear).all() and np.abs(ear).max() <= FARTHEST:
+        if -FARTHEST <= ear.min() and ear.max() <= FARTHEST:  # neither holds for a NaN
             self._good[:] = ear
             return True
         self.position, self.right, self.forward = self._good.copy()
@@ -67,12 +67,12 @@ class Listener:
 
 def _vector(name: str, value: ArrayLike) -> Vector:
     try:
-        vector = np.array(value, np.float64)
+        x, y, z = map(float, value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        vector = np.zeros(0)
-    if vector.shape != (3,) or not np.isfinite(vector).all() or np.abs(vector).max() > FARTHEST:
+        x = y = z = math.nan
+    if not (abs(x) <= FARTHEST and abs(y) <= FARTHEST and abs(z) <= FARTHEST):
         raise ValueError(f"listener {name} must be three finite numbers within {FARTHEST:g}, not {value!r}")
-    return vector
+    return np.array((x, y, z))
 
 
 def _orient(ahead: Vector, up: Vector, right_before: Vector, ahead_before: Vector) -> tuple[Vector, Vector]:

@@ -6,6 +6,7 @@ The `Row` is the only link between the two, and the table keeps it true.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterable
 from typing import Any, ClassVar, Generic, TypeVar, overload
@@ -48,7 +49,7 @@ class Column:
     def __get__(self, table: Table[Any] | None, owner: type) -> Column | NDArray[Any]:
         if table is None:
             return self
-        return table.storage[self.name][: table.count]
+        return table.views[self.name]
 
     def __set__(self, table: Table[Any], values: ArrayLike) -> None:
         table.storage[self.name][: table.count] = values
@@ -78,6 +79,38 @@ class Row:
         return f"<{type(self).__name__} {where}>"
 
 
+class Guard:
+    """The columns that a host writes, one after another in one array, so that one look checks them all.
+
+    It moves them there: `table.storage` holds views of it from then on.
+    """
+
+    def __init__(self, table: Table[Any]) -> None:
+        self.names = [name for name, column in table.columns.items() if column.low is not None]
+        columns = [table.columns[name] for name in self.names]
+        self.width = np.array([math.prod(column.shape) for column in columns], np.int64)
+        """Values in a row, for each column."""
+        self.start = np.concatenate([[0], np.cumsum(self.width * table.capacity)]).astype(np.int64)
+        """Where each column begins; the last is the end."""
+        self.low = np.array([column.low for column in columns], np.float64)
+        self.high = np.array([column.high for column in columns], np.float64)
+        self.values = np.zeros(self.start[-1])
+        """What the host wrote."""
+        for k, name in enumerate(self.names):
+            place = self.values[self.start[k] : self.start[k + 1]].reshape(table.storage[name].shape)
+            place[:] = table.storage[name]
+            table.storage[name] = place
+        self.trusted = self.values.copy()
+        """The last good values."""
+        self.first = np.zeros(2, np.int64)
+        """Column and row of the first bad value that was found. Set by `ingest`."""
+        self.good = {
+            name: self.trusted[self.start[k] : self.start[k + 1]].reshape(table.storage[name].shape)
+            for k, name in enumerate(self.names)
+        }
+        """The same by column."""
+
+
 R = TypeVar("R", bound=Row)
 
 
@@ -93,28 +126,16 @@ class Table(Generic[R]):
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
         self.count = 0
+        self.views: dict[str, NDArray[Any]] = {}
+        """The living rows of each column: what reading a column gives."""
         self.alive: list[R] = []
         """The rows by index."""
         self.storage: dict[str, NDArray[Any]] = {
             name: np.full((capacity, *column.shape), column.default, column.dtype)
             for name, column in self.columns.items()
         }
-        self.trusted: dict[str, NDArray[Any]] = {
-            name: self.storage[name].copy() for name, column in self.columns.items() if column.low is not None
-        }
-        """The last good values of the columns that the host writes."""
-        self.guarded = [
-            (
-                name,
-                self.storage[name].reshape(capacity, -1),
-                good.reshape(capacity, -1),
-                column.low,
-                column.high,
-            )
-            for name, good in self.trusted.items()
-            if (column := self.columns[name]).low is not None
-        ]
-        """Those columns: name, values and last good values as (capacity, k), lowest and highest value."""
+        self.guard = Guard(self)
+        self.resize(0)
 
     def append(self, **values: Any) -> R:
         """Add a row; columns not named start at their defaults. Nothing changes if it raises.
@@ -128,24 +149,29 @@ class Table(Generic[R]):
             raise TableFullError(f"{type(self).__name__} is full: all {self.capacity} rows are in use")
         for name, column in self.columns.items():
             self.storage[name][self.count] = values.get(name, column.default)
-        for name, good in self.trusted.items():
+        for name, good in self.guard.good.items():
             good[self.count] = self.storage[name][self.count]
         row = self.row_type(self.count)
         self.alive.append(row)
-        self.count += 1
+        self.resize(self.count + 1)
         return row
 
     def remove(self, row: R) -> None:
         """Forget a row; the last row moves into its place. Raises DeadRowError the second time."""
         self.check(row)
         last = self.alive.pop()
-        self.count -= 1
+        self.resize(self.count - 1)
         if last is not row:
-            for array in (*self.storage.values(), *self.trusted.values()):
+            for array in (*self.storage.values(), *self.guard.good.values()):
                 array[row.index] = array[last.index]
             self.alive[row.index] = last
             last.index = row.index
         row.index = GONE
+
+    def resize(self, count: int) -> None:
+        """Set how many rows are alive."""
+        self.count = count
+        self.views = {name: array[:count] for name, array in self.storage.items()}
 
     def check(self, row: R) -> None:
         """Raise DeadRowError unless `row` is a living row of this table."""

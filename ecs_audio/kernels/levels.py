@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ecs_audio.kernels.jit import F4_1, F4_2, F8, F8_1, F8_2, I8, U1_1, Array, kernel, law
+from ecs_audio.kernels.jit import F4_1, F4_2, F8, F8_1, F8_2, I8, I8_1, U1_1, Array, kernel, law
 
 
 @law
@@ -16,19 +16,18 @@ def pan(side: float) -> tuple[float, float]:
     return math.cos(angle), math.sin(angle)
 
 
-@kernel(F8, F8_1, F8_1)
-def ease(share: float, target: Array, x: Array) -> None:
-    """Move every x by a share of its way to the target. target, x: (n,)."""
-    for i in range(x.shape[0]):
-        x[i] += (target[i] - x[i]) * share
+@kernel(F8, U1_1, F8_1, F8_1, F8_1, F8_1)
+def ease(
+    share: float, state: Array, gain_target: Array, gain_hf_target: Array, gain: Array, gain_hf: Array
+) -> None:
+    """Move both gains by a share of their way to the targets; a source never heard yet (state 0) is there.
 
-
-@kernel(U1_1, F8_1, F8_1)
-def start_at(state: Array, target: Array, x: Array) -> None:
-    """Put x at its target for every source that was not heard yet (state 0). All (n,)."""
-    for i in range(x.shape[0]):
-        if state[i] == 0:
-            x[i] = target[i]
+    state, gain_target, gain_hf_target, gain, gain_hf: (n,) columns of `Sources`.
+    """
+    for i in range(state.shape[0]):
+        part = 1.0 if state[i] == 0 else share
+        gain[i] += (gain_target[i] - gain[i]) * part
+        gain_hf[i] += (gain_hf_target[i] - gain_hf[i]) * part
 
 
 @kernel(F8_2, F8, F8_1, F8_2, U1_1, U1_1, F8_1, F8_1, F8_1, F4_2, F4_1)
@@ -71,21 +70,36 @@ def levels(
         out_hf[i] = gain_hf[i] * (1.0 - shadow * min(max(-ahead, 0.0), 1.0))
 
 
-@kernel(I8, F8_2, F8_2, F8, F8)
-def keep_good(count: int, values: Array, good: Array, low: float, high: float) -> int:
-    """Note every row whose values are all finite and in range; returns the first that is not so, or -1.
+@kernel(I8, F8_1, F8_1, I8_1, I8_1, F8_1, F8_1, I8_1)
+def keep_good(
+    count: int,
+    values: Array,
+    good: Array,
+    start: Array,
+    width: Array,
+    low: Array,
+    high: Array,
+    out: Array,
+) -> int:
+    """Note every row of every column that is finite and in range; returns how many are not so.
 
-    count: rows to look at. values, good: (count or more, k). low, high: the range, ends included.
+    A row of a column is taken whole or not at all.
+    count: rows to look at. values, good: all columns one after another. start, width, low, high: of each
+    column; the range includes its ends. out: (2,) column and row of the first that is not so.
     """
-    first = -1
-    for i in range(count):
-        fine = True
-        for k in range(values.shape[1]):
-            v = values[i, k]
-            fine = fine and np.isfinite(v) and low <= v <= high
-        if fine:
-            for k in range(values.shape[1]):
-                good[i, k] = values[i, k]
-        elif first < 0:
-            first = i
-    return first
+    bad = 0
+    for column in range(width.shape[0]):
+        w = width[column]
+        for i in range(count):
+            at = start[column] + i * w
+            fine = True
+            for k in range(at, at + w):
+                fine = fine and np.isfinite(values[k]) and low[column] <= values[k] <= high[column]
+            if fine:
+                for k in range(at, at + w):
+                    good[k] = values[k]
+            else:
+                if bad == 0:
+                    out[0], out[1] = column, i
+                bad += 1
+    return bad

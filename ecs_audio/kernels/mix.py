@@ -121,7 +121,9 @@ def mix_quanta(
                 base, length, loop = clip_offset[clip[lane]], clip_length[clip[lane]], looping[lane] != 0
                 place, start, pace = position[lane], at, speed[lane]
                 for stop in (at + moving, at + QUANTUM):
-                    if sinc:
+                    if start == stop:
+                        pass
+                    elif sinc:
                         place = read_sinc(
                             bank, table, rows, base, length, loop, place, pace, lanes, start, stop
                         )

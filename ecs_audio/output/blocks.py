@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -74,9 +75,11 @@ def _interleaved(block: F32, start: int) -> F32:
         raise ValueError(f"a block has {given.dtype} samples: float32 is needed")
     if given.ndim not in (1, 2) or (given.ndim == 2 and given.shape[1] == 0):
         raise ValueError(f"a block has the shape {given.shape}: (n, channels) is needed")
-    with np.errstate(over="ignore"):  # what does not fit becomes inf, which is refused below
-        narrow = np.ascontiguousarray(given if given.ndim == 2 else given[:, np.newaxis], dtype=np.float32)
-    bad = ~np.isfinite(narrow).all(axis=1)
-    if bad.any():
+    narrow = given if given.ndim == 2 else given[:, np.newaxis]
+    if narrow.dtype != np.float32 or not narrow.flags.c_contiguous:
+        with np.errstate(over="ignore"):  # what does not fit becomes inf, which is refused below
+            narrow = np.ascontiguousarray(narrow, dtype=np.float32)
+    if not math.isfinite(narrow.sum(dtype=np.float64)):  # one quick sum tells of any NaN or infinity
+        bad = ~np.isfinite(narrow).all(axis=1)
         raise ValueError(f"frame {start + int(np.argmax(bad))} holds NaN or infinity")
     return narrow

@@ -15,8 +15,8 @@ def batch_rays(sources: Sources, rays: Rays, settings: Settings, *, time: float)
         sources.looping, sources.owed, rays.keys, rays.items,
     )  # fmt: skip
     beside = BESIDE if settings.direct_paths > 1 else 0
-    rays.count = rays.capacity
-    rays.count = fill_batch(
+    chosen = fill_batch(
         time, queued, settings.max_rays, beside, rays.keys, rays.items, sources.age, sources.due,
-        sources.tier, sources.owed, sources.turn, rays.source, rays.path, rays.wanted,
+        sources.tier, sources.owed, sources.turn, rays.storage["source"], rays.storage["path"], rays.wanted,
     )  # fmt: skip
+    rays.resize(chosen)

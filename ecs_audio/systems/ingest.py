@@ -49,19 +49,22 @@ def ingest(
 
 def restore(table: Table[Any]) -> BadValueError | None:
     """Put back the last good value wherever a host-written column holds one that cannot be."""
-    complaint, count = None, table.count
-    for name, values, good, low, high in table.guarded:
-        bad = keep_good(count, values, good, low, high)
-        if bad < 0:
-            continue
-        wrote = values[bad].tolist()
-        complaint = complaint or BadValueError(
-            f"{name} of entity {table.storage['entity'][bad]} must lie between {low:g} and {high:g}, "
-            f"not {wrote[0] if len(wrote) == 1 else wrote}; its last good value was kept"
-        )
-        values = values[:count]
+    guard, count = table.guard, table.count
+    first = guard.first
+    if not keep_good(
+        count, guard.values, guard.trusted, guard.start, guard.width, guard.low, guard.high, first
+    ):
+        return None
+    name, row = guard.names[first[0]], first[1]
+    low, high = guard.low[first[0]], guard.high[first[0]]
+    complaint = BadValueError(
+        f"{name} of entity {table.storage['entity'][row]} must lie between {low:g} and {high:g}, "
+        f"not {table.storage[name][row].tolist()}; its last good value was kept"
+    )
+    for name, low, high in zip(guard.names, guard.low, guard.high, strict=True):
+        values = table.views[name].reshape(count, -1)
         wrong = ~(np.isfinite(values) & (values >= low) & (values <= high)).all(axis=1)
-        values[wrong] = good[:count][wrong]
+        table.views[name][wrong] = guard.good[name][:count][wrong]
     return complaint
 
 

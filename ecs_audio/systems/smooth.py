@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ecs_audio.components import Sources
-from ecs_audio.kernels.levels import ease, start_at
+from ecs_audio.kernels.levels import ease
 from ecs_audio.settings import Settings
 
 
@@ -15,9 +15,4 @@ def smooth(sources: Sources, settings: Settings, *, dt: float) -> None:
     dt: until the next tick [s].
     """
     share = 1.0 - math.exp(-dt / settings.occlusion_time) if settings.occlusion_time > 0.0 else 1.0
-    for target, x in (
-        (sources.gain_target, sources.gain),
-        (sources.gain_hf_target, sources.gain_hf),
-    ):
-        ease(share, target, x)
-        start_at(sources.state, target, x)
+    ease(share, sources.state, sources.gain_target, sources.gain_hf_target, sources.gain, sources.gain_hf)

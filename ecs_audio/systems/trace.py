@@ -11,10 +11,11 @@ from ecs_audio.world import World
 
 def trace(sources: Sources, listener: Listener, rays: Rays, world: World, settings: Settings) -> None:
     """Trace what `batch_rays` chose; rays beyond the cells' budget are dropped from the batch."""
-    rays.count = trace_paths(
+    traced = trace_paths(
         voxels_of(world), listener.position, sources.heard_position, rays.source, rays.path,
         settings.max_cells, rays.ends, rays.own, rays.transmission, rays.cells, rays.unknown,
     )  # fmt: skip
+    rays.resize(traced)
 
 
 def voxels_of(world: World) -> Voxels:
