@@ -19,7 +19,7 @@ Watch = Callable[[Stage, Telemetry], None]
 
 
 def perform(
-    scenario: Scenario, engine: Engine, *, block: int = 512, watch: Watch | None = None
+    scenario: Scenario, engine: Engine, *, block: int = 4096, watch: Watch | None = None
 ) -> Iterator[NDArray[np.float32]]:
     """Play a scenario on an engine made for it; yields blocks that are valid until the next.
 
@@ -126,7 +126,7 @@ class Recording:
         return record(self.make, **(self.parameters | changes))
 
 
-def record(make: Callable[..., Scenario], *, block: int = 512, **parameters: Any) -> Recording:
+def record(make: Callable[..., Scenario], *, block: int = 4096, **parameters: Any) -> Recording:
     """Perform `make(**parameters)` in memory."""
     scenario, census = make(**parameters), Census()
     with engine_for(scenario) as engine:

@@ -47,7 +47,7 @@ def _result(name: str) -> dict[str, Any]:
         script = load(name)
         require_check(script)
         make, parameters = maker(script, {}), parameters_from(script, {})
-        rendering = render(script.name, build(script, make, parameters), block=512, output=None, keep=True)
+        rendering = render(script.name, build(script, make, parameters), block=4096, output=None, keep=True)
         sha256 = rendering.written.sha256
         message = complaint(script, rendering, make, parameters)
     except click.ClickException as error:

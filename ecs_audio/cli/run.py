@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 @click.option("--setting", "settings", multiple=True, metavar="KEY=VALUE", help="A setting of the engine.")
 @click.option("--world", type=click.Path(exists=True), help="A world file: --set world=FILE.")
 @click.option("--seconds", metavar="N", help="How long: --set seconds=N.")
-@click.option("--block", type=click.IntRange(min=1), default=512, show_default=True, help="Frames a block.")
+@click.option(
+    "--block", type=click.IntRange(min=1), default=4096, show_default=True,
+    help="Longest block [frames]; a tick ends one in any case.",
+)  # fmt: skip
 @click.option(
     "--acoustics", type=click.Choice(["off", "direct", "reflect", "full"]), help="How much is traced."
 )

@@ -34,7 +34,7 @@ class Listener:
     def restore(self) -> bool:
         """Note the present pose if it can be, else put the last good one back; returns whether it could."""
         ear = self.ear()
-        if -FARTHEST <= ear.min() and ear.max() <= FARTHEST:  # neither holds for a NaN
+        if ear.min() >= -FARTHEST and ear.max() <= FARTHEST:  # neither holds for a NaN
             self._good[:] = ear
             return True
         self.position, self.right, self.forward = self._good.copy()
