@@ -101,11 +101,31 @@ def latest_root(history: Array, i: int, k: int, listener: Array, now: float, c: 
 
 
 @law
+def too_early(history: Array, i: int, k: int, listener: Array, now: float, c: float) -> bool:
+    """Whether nothing emitted between note k - 1 and note k has arrived: most legs, without a division.
+
+    So it is where the sound of the earlier note has not, and the source is no faster than its sound.
+    """
+    size = history.shape[1]
+    start, stop = (k - 1) % size, k % size
+    away, moved = 0.0, 0.0
+    for axis in range(1, 4):
+        there = history[i, start, axis]
+        away += (there - listener[axis - 1]) ** 2
+        moved += (history[i, stop, axis] - there) ** 2
+    flown = c * (now - history[i, start, 0])
+    sound = c * (history[i, stop, 0] - history[i, start, 0])
+    return away > flown * flown and moved <= sound * sound
+
+
+@law
 def emitted_at(history: Array, i: int, born: int, tick: int, now: float, listener: Array, c: float) -> float:
     """Frame at which source i emitted what arrives at `now`: the latest of all that arrive."""
     size = history.shape[1]
     oldest = max(born, tick - size + 1)
     for k in range(tick, oldest, -1):
+        if too_early(history, i, k, listener, now, c):
+            continue
         e = latest_root(history, i, k, listener, now, c)
         if e > NEVER:
             return e
