@@ -15,6 +15,7 @@ from ecs_audio.components import Lane, Listener, Rays, Source, Sources, State, V
 from ecs_audio.components.master import Master
 from ecs_audio.kernels import jit
 from ecs_audio.kernels.columns import SoundColumns, VoiceColumns
+from ecs_audio.kernels.tiers import BESIDE
 from ecs_audio.settings import CATEGORIES, Settings
 from ecs_audio.spawn import Options, source_values
 from ecs_audio.systems.apply_results import apply_results
@@ -145,7 +146,7 @@ class Engine:
     @world.setter
     def world(self, world: World) -> None:
         self._world, self._seen = world, world.revision
-        self.sources.owed[:] = 12
+        self.sources.owed[:] = BESIDE
         self.sources.due[self.sources.due != math.inf] = -math.inf
 
     # Time.
@@ -247,7 +248,7 @@ class Engine:
     def reset(self) -> None:
         """Silence, no sources, time zero: the same inputs now give the bytes of a new engine."""
         self.stop_all()
-        self.voices.__init__(self.voices.capacity)  # type: ignore[misc]
+        self.voices = Voices(self.voices.capacity)
         self._lanes = VoiceColumns(*(self.voices.storage[name] for name in VoiceColumns._fields))
         self._master, self.listener, self.telemetry = Master(), Listener(), Telemetry()
         self._start()

@@ -171,3 +171,27 @@ def test_missing_files_are_named(tmp_path):
         ea.World.load(tmp_path / "nowhere.mca")
     with pytest.raises(ea.ClipError, match="nothing"):
         ea.Clips().load(tmp_path / "nothing.wav")
+
+
+@pytest.mark.parametrize("wrong", [{"efects": 1.0}, {"effects": "loud"}, {"voice": None}])
+def test_gains_under_wrong_names_or_of_wrong_kinds_are_named(engine, wrong):
+    engine.spawn("tone", looping=True)
+    engine.gains.update(wrong)
+    with pytest.raises(ea.BadValueError, match=next(iter(wrong))):
+        engine.tick(TICK)
+    assert engine.telemetry.voices_playing == 1
+    for name in wrong:
+        engine.gains.pop(name)
+    engine.gains |= dict.fromkeys(("effects", "voice"), 1.0)
+    ticks_on(engine)
+
+
+def test_numbers_that_no_category_or_clip_has_harm_nothing(engine):
+    row = engine.spawn("tone", looping=True)
+    engine.sources.category[row] = 250
+    ticks_on(engine)
+    lost = engine.spawn("tone", looping=True)
+    engine.sources.clip[lost] = 10**9
+    ticks_on(engine)
+    ticks_on(engine)
+    assert not lost.alive

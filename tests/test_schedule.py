@@ -7,6 +7,8 @@ import pytest
 from conftest import TICK, wall_world
 
 import ecs_audio as ea
+from ecs_audio.kernels.heap import pop
+from ecs_audio.kernels.schedule import queue_up
 
 
 def crowd(clips, count=100, **settings):
@@ -256,3 +258,20 @@ def test_a_source_that_becomes_worth_it_is_traced_at_once(clips):
         run(engine, 0.6)
         assert engine.sources.tier[free] == ea.Tier.FULL
         assert max(row["oldest_age"] for row in run(engine, 1)) < 2.0
+
+
+def test_straight_paths_alone_leave_no_one_in_the_queue(clips):
+    with crowd(clips, 60, direct_paths=1) as engine:
+        run(engine, 2)
+        assert not engine.sources.owed.any()
+        assert max(row["queue"] for row in run(engine, 1)) < 30
+
+
+def test_among_quiet_sources_too_the_louder_comes_first():
+    n = 50
+    loudness = 1e-3 + 1e-6 * np.random.default_rng(0).permutation(n)
+    keys, items = np.zeros(n), np.zeros(n, np.int32)
+    ones, zeros = np.ones(n, np.uint8), np.zeros(n)
+    assert queue_up(5.0, ones, loudness, zeros, zeros + 4.5, zeros, ones, ones, keys, items) == n
+    order = [pop(keys, items, left) for left in range(n, 0, -1)]
+    assert order == np.argsort(-loudness).tolist()

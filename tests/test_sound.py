@@ -266,3 +266,17 @@ def test_a_muffled_sound_fades_to_nothing_without_a_step_when_it_is_despawned(cl
     assert not after[400:].any()
     together = np.concatenate([before, after])
     assert np.abs(np.diff(together)).max() < 1.3 * np.abs(np.diff(before)).max()
+
+
+def test_flat_music_plays_on_to_the_bit_when_the_listener_teleports(clips, open_world):
+    def music(teleports):
+        with ea.Engine(open_world, clips) as engine:
+            engine.spawn("low", looping=True, category="music")
+            return play(
+                engine,
+                0.5,
+                TICK,
+                lambda e, t: e.listener.look(position=(90 * (int(t * 5) % 2) * teleports, 0, 0)),
+            )
+
+    assert music(1).tobytes() == music(0).tobytes()

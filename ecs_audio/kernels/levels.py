@@ -52,8 +52,9 @@ def levels(
     positioned, category, loudness, gain, gain_hf: (n,) columns of `Sources`.
     out_gain: (n, 2) left and right. out_hf: (n,).
     """
+    last = category_gain.shape[0] - 1  # a host's number may be anything
     for i in range(loudness.shape[0]):
-        level = loudness[i] * gain[i] * category_gain[category[i]]
+        level = loudness[i] * gain[i] * category_gain[min(category[i], last)]
         if not positioned[i]:
             out_gain[i, 0], out_gain[i, 1] = level, level
             out_hf[i] = 1.0

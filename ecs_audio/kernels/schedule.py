@@ -9,11 +9,11 @@ from ecs_audio.kernels.jit import F8, F8_1, F8_2, I4_1, I8, I8_1, I8_2, U1_1, Ar
 from ecs_audio.kernels.tiers import BESIDE, FREE, FULL
 
 ROTATING = 3
-"""Those of them that a DIRECT source takes at a turn."""
+"""Paths beside the straight one that a DIRECT source takes at a turn."""
 OVERDUE = 1.0
 """A turn so late [s] goes before louder ones."""
-RANK = 1e12
-"""Weight of a class of need over any loudness or age."""
+RANK = 1e6
+"""Weight of a class of need over any loudness or age [s]; small enough to tell a millionth of them apart."""
 
 
 @kernel(F8, U1_1, F8_1, F8_1, F8_1, F8_1, U1_1, U1_1, F8_1, I4_1)
@@ -43,11 +43,11 @@ def queue_up(
         if np.isinf(age[i]) or (full_within[i] > 0.0 and not looping[i]):
             key = 0.0
         elif tier[i] == FREE:
-            key = 3.0 * RANK - age[i]
+            key = 3.0 * RANK - min(age[i], RANK)
         elif time - due[i] > OVERDUE:
-            key = RANK - age[i]
+            key = RANK - min(age[i], RANK)
         else:
-            key = 2.0 * RANK - loudness[i] * (1.0 + age[i])
+            key = 2.0 * RANK - min(loudness[i] * (1.0 + age[i]), RANK)
         keys[count], items[count] = key, i
         count += 1
     heapify(keys, items, count)

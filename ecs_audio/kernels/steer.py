@@ -16,6 +16,8 @@ WAITING, SOUNDING, VIRTUAL, REFUSED, STOLEN, ENDED = 0, 1, 2, 3, 4, 5
 FASTEST = 8.0
 GAP = 0.05
 """A place in the clip that even the fastest reading misses by more [s] is jumped to."""
+SAME = 0.001
+"""Places so near [s] are the same one, whatever jumped."""
 FAR = 1 << 62  # 2^30 frames: beyond it a loop's position is counted from a later turn
 
 
@@ -86,6 +88,7 @@ def move(
         v.turns[lane] += turns * length
     place = v.turns[lane] + (v.position[lane] + v.jump[lane]) / ONE
     natural = wanted - pitch * frames
+    jumped = jumped and abs(natural - place) > SAME * rate  # what is heard at once stays where it is
     speed = (wanted - place) / frames
     held = min(max(speed, 0.0), FASTEST)
     missed = abs(wanted - place - held * frames) > GAP * rate
@@ -140,6 +143,9 @@ def steer(
         if lane < 0:
             if s.paused[i] or (np.isinf(s.age[i]) and s.due[i] != np.inf):
                 continue  # its straight path comes first
+            if s.clip[i] < 0 or s.clip[i] >= clip_length.shape[0]:
+                s.state[i] = ENDED
+                continue
             if not s.looping[i] and s.heard_clock[i] >= clip_length[s.clip[i]]:
                 s.state[i] = ENDED
                 continue
@@ -165,4 +171,4 @@ def steer(
             v.fade_target[lane] = 0.0
             continue
         wanted = s.heard_clock[i] + pitch * (last_frame - now)
-        move(v, lane, clip_length[s.clip[i]], wanted, frames, pitch, s.jumped[i] != 0, rate)
+        move(v, lane, clip_length[v.clip[lane]], wanted, frames, pitch, s.jumped[i] != 0, rate)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ from ecs_audio.components import Listener, Sources, Table
 from ecs_audio.kernels.bundle import RADIUS
 from ecs_audio.kernels.levels import keep_good
 from ecs_audio.kernels.schedule import mark_edited
+from ecs_audio.settings import CATEGORIES
 from ecs_audio.world import World
 
 
@@ -71,8 +73,14 @@ def restore(table: Table[Any]) -> BadValueError | None:
 def take_gains(gains: Mapping[str, float], volume: float, out: NDArray[np.float64]) -> BadValueError | None:
     """Write each category's gain times the volume to out (categories,); a bad one keeps its last value."""
     complaint = None
-    for k, (name, own) in enumerate(gains.items()):
-        gain = own * volume
+    if unknown := gains.keys() - set(CATEGORIES):
+        complaint = BadValueError(f"there is no category {sorted(map(str, unknown))[0]!r} to have a gain")
+    for k, name in enumerate(CATEGORIES):
+        own = gains.get(name)
+        try:
+            gain = math.nan if own is None else float(own) * float(volume)
+        except (TypeError, ValueError):
+            gain = math.nan
         if 0.0 <= gain <= 1e9:
             out[k] = gain
         else:
