@@ -11,23 +11,25 @@ from numpy.typing import NDArray
 
 from ecs_audio import entities
 from ecs_audio.clips import Clips
-from ecs_audio.components import Lane, Listener, Rays, Source, Sources, State, Voices
+from ecs_audio.components import Batch, CacheEntries, Lane, Listener, Probes, Source, Sources, State, Voices
 from ecs_audio.components.master import Master
 from ecs_audio.kernels import jit
 from ecs_audio.kernels.columns import SoundColumns, VoiceColumns
-from ecs_audio.kernels.tiers import BESIDE
+from ecs_audio.kernels.results import kind_at
+from ecs_audio.kernels.sections import SOLID
 from ecs_audio.settings import CATEGORIES, Settings
 from ecs_audio.spawn import Options, source_values
 from ecs_audio.systems.apply_results import apply_results
 from ecs_audio.systems.batch_rays import batch_rays
 from ecs_audio.systems.classify import classify
-from ecs_audio.systems.ingest import ingest, take_gains
-from ecs_audio.systems.mix import fill
+from ecs_audio.systems.ingest import forget_world, ingest, take_gains
+from ecs_audio.systems.mix import block_of, fill
 from ecs_audio.systems.play import play
+from ecs_audio.systems.probe import Room
 from ecs_audio.systems.propagate import propagate
 from ecs_audio.systems.report import report
 from ecs_audio.systems.smooth import smooth
-from ecs_audio.systems.trace import trace
+from ecs_audio.systems.tracing import Tracing
 from ecs_audio.telemetry import Telemetry, laps
 from ecs_audio.world import World
 
@@ -52,7 +54,11 @@ class Engine:
         self.listener = Listener()
         self.sources = Sources(self.settings.max_sources)
         self.voices = Voices(-(-self.settings.max_voices // 8) * 8 + FADING_LANES)
-        self.rays = Rays(self.settings.max_rays, self.settings.max_sources)
+        self.batch = Batch(self.settings.max_rays, self.settings.max_sources)
+        self.entries = CacheEntries(self.settings.max_entries)
+        self.probes = Probes(1)
+        self.probe = Room(self.probes)
+        """The room around the listener: `rt60`, `room_gain`, `classes`."""
         self.volume = 1.0
         """Amplitude of everything, linear."""
         self.gains: dict[str, float] = dict.fromkeys(CATEGORIES, 1.0)
@@ -60,6 +66,7 @@ class Engine:
         self.telemetry = Telemetry()
         self._sounds = SoundColumns(*(self.sources.storage[name] for name in SoundColumns._fields))
         self._lanes = VoiceColumns(*(self.voices.storage[name] for name in VoiceColumns._fields))
+        self._tracing = Tracing(self.settings, self.sources, self.entries, self.batch)
         self._master = Master()
         self._block = np.zeros((self.settings.max_block, 2), np.float32)
         self._category_gain = np.ones(len(CATEGORIES))
@@ -67,6 +74,9 @@ class Engine:
         self._counts = np.zeros(8, np.int64)
         self._world, self._seen = world, world.revision
         self._esper = entities.new_world()
+        for table in (self.entries, self.probes):
+            for row in table.alive:
+                table.entity[row] = entities.create(self._esper, row)
         self._hosted: dict[Source, tuple[str, int]] = {}
         self._closed = False
         self._start()
@@ -146,8 +156,8 @@ class Engine:
     @world.setter
     def world(self, world: World) -> None:
         self._world, self._seen = world, world.revision
-        self.sources.owed[:] = BESIDE
-        self.sources.due[self.sources.due != math.inf] = -math.inf
+        self._tracing.recall()
+        forget_world(self.sources, self.entries, self.probes)
 
     # Time.
 
@@ -171,29 +181,36 @@ class Engine:
         if not (math.isfinite(dt) and dt >= 0.0):
             raise ValueError(f"dt must be a finite number of seconds, not negative, not {dt!r}")
         self._reap()
-        sources, listener, rays, settings = self.sources, self.listener, self.rays, self.settings
-        time, master, lap = self._time, self._master, laps(self.telemetry.microseconds)
+        sources, listener, settings, world = self.sources, self.listener, self.settings, self._world
+        entries, probes, batch, tracing = self.entries, self.probes, self.batch, self._tracing
+        time, passed, master, lap = self._time, self._passed, self._master, laps(self.telemetry.microseconds)
         now = round(time * self.rate)
-        edits, complaint = ingest(
-            sources, listener, self._world, seen=self._seen, time=time, boxes=self._edited
+        edits, outdated, complaint = ingest(
+            sources, listener, entries, probes, world, seen=self._seen, time=time, boxes=self._edited
         )
         complaint = take_gains(self.gains, self.volume, self._category_gain) or complaint
         self._seen = self._world.revision
+        sections = tracing.look(world)
         lap("ingest")
         propagate(
-            sources, listener, settings, now=float(now), passed=self._passed * self.rate, tick=self._ticks,
+            sources, listener, settings, now=float(now), passed=passed * self.rate, tick=self._ticks,
             first_frame=master.mixed_frames, rate=self.rate,
         )  # fmt: skip
         lap("propagate")
-        classify(sources, listener, rays, settings, time=time, dt=self._passed)
+        classify(sources, listener, batch.rays, settings, time=time, dt=passed)
         lap("classify")
-        batch_rays(sources, rays, settings, time=time)
-        lap("batch_rays")
-        trace(sources, listener, rays, self._world, settings)
-        lap("trace")
-        apply_results(sources, listener, rays, self._world, settings, time=time, dt=dt)
+        surroundings = kind_at(sections, listener.position)
+        if tracing.ready(sources, listener, entries, probes, batch, world, time=time, dt=dt):
+            batch_rays(
+                sources, listener, probes, batch, settings, time=time, dt=dt, tick=self._ticks,
+                cell_size=world.cell_size, buried=surroundings == SOLID,
+            )  # fmt: skip
+            lap("batch_rays")
+            tracing.trace(sources, entries, probes, batch, world, time=time, dt=dt)
+            lap("trace")
+        apply_results(sources, batch, entries, probes, settings, time=time, dt=dt, surroundings=surroundings)
         lap("apply_results")
-        smooth(sources, settings, dt=dt)
+        smooth(sources, batch, listener, probes, settings, cell_size=world.cell_size, dt=dt, passed=passed)
         lap("smooth")
         play(
             sources, listener, master, self._sounds, self._lanes, self.clips, settings,
@@ -201,7 +218,10 @@ class Engine:
             frames=round((time + dt) * self.rate) - now,
         )  # fmt: skip
         lap("play")
-        report(self.telemetry, sources, rays, master, self._counts, tick=self._ticks, now=now, edits=edits)
+        report(
+            self.telemetry, sources, batch, self.probe, master, self._counts, tick=self._ticks, now=now,
+            edits=edits, outdated=outdated, rebuilt=tracing.rebuilt, workers=tracing.workers,
+        )  # fmt: skip
         self._time, self._passed, self._ticks = time + dt, dt, self._ticks + 1
         if complaint is not None:
             raise complaint
@@ -214,15 +234,7 @@ class Engine:
         more than `max_block` frames, or an `out` of another shape or type.
         """
         self._check_open()
-        if not 0 <= frames <= self.settings.max_block:
-            raise ValueError(
-                f"frames must lie between 0 and max_block = {self.settings.max_block}, not {frames}"
-            )
-        block = self._block[:frames] if out is None else out
-        if block.shape != (frames, 2) or block.dtype != np.float32:
-            raise ValueError(
-                f"out must be float32 of shape ({frames}, 2), not {block.dtype} of {block.shape}"
-            )
+        block = block_of(self._block, frames, out)
         fill(block, self._lanes, self._master, self.clips, sinc=self.settings.interpolation == "sinc8")
         if out is None:
             block.flags.writeable = False
@@ -251,11 +263,15 @@ class Engine:
         self.voices = Voices(self.voices.capacity)
         self._lanes = VoiceColumns(*(self.voices.storage[name] for name in VoiceColumns._fields))
         self._master, self.listener, self.telemetry = Master(), Listener(), Telemetry()
+        self._tracing.recall()
+        forget_world(self.sources, self.entries, self.probes)
+        self.batch.counts[:] = 0
         self._start()
 
     def close(self) -> None:
         """Release the engine's esper world and its sources on host entities. May be called twice."""
         if not self._closed:
+            self._tracing.close()
             self.stop_all()
             entities.drop_world(self._esper)
             self._closed = True

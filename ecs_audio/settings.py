@@ -31,6 +31,14 @@ class Settings:
     """Air takes high frequencies."""
     delay: bool = True
     """Sound takes its time, and shifts in pitch with motion."""
+    coupling: bool = True
+    """What shares the listener's air is heard through walls, and seems to come round corners. ("reflect")"""
+    echoes: bool = True
+    """Walls answer. ("reflect")"""
+    reverberation: bool = True
+    """The room around the listener sounds. ("full")"""
+    cache: bool = True
+    """Ends within the same cells of 4 m share what reflections found."""
 
     speed_of_sound: float = 343.0
     """[m/s], dry air at 20 °C."""
@@ -38,6 +46,14 @@ class Settings:
     """Longest ray [m]."""
     occlusion_time: float = 0.1
     """Time constant of the easing of occlusion [s]."""
+    openness_time: float = 0.5
+    """Time constant with which shared air is taken up [s]."""
+    room_time: float = 1.0
+    """A change of rooms takes so long [s]."""
+    probe_interval: float = 0.25
+    """Time between two looks at the room around the listener [s]."""
+    probe_step: float = 4.0
+    """A longer way of the listener asks for another look at once [m]."""
     head_shadow: float = 0.3
     """Share of gain_hf that the head takes from straight behind."""
 
@@ -50,12 +66,21 @@ class Settings:
     max_rays: int = 1024
     """Rays a tick, about 1 ms on one core."""
     max_cells: int = 50_000
-    """Cells looked at a tick, about 1 ms on one core; overshoot of one chunk of 64 rays at most."""
+    """Cells looked at a tick, about 1 ms on one core; the rays in flight, 16 at most, are finished."""
     listener_jump: float = 4.0
     """A longer way of the listener in one tick makes every source due [m]."""
     teleport: float = 25.0
     """A longer way of a source or the listener in one tick is no motion and makes no Doppler [m]."""
 
+    max_entries: int = 256
+    """Environments remembered between cells of 4 m, 7 KiB each."""
+    max_taps: int = 64
+    """Echoes that sound at once, the loudest ones."""
+    acoustic_memory: int = 16 * 2**20
+    """What rays read of the world, at most [bytes]; a section of several materials takes 512."""
+    workers: int = 0
+    """1 traces on a thread beside the host, a tick later: for live use; 0 within the tick, which offline
+    rendering needs to be the same every time."""
     max_sources: int = 1024
     """Living sources; 11 KiB each."""
     max_voices: int = 128
@@ -71,7 +96,7 @@ class Settings:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {getattr(self, name)!r}")
         if self.direct_paths not in (1, 13):
             raise ValueError(f"direct_paths must be 1 or 13, not {self.direct_paths!r}")
-        for name in ("occlusion", "air", "delay"):
+        for name in _SWITCHES:
             if not isinstance(getattr(self, name), bool):
                 raise ValueError(f"{name} must be True or False, not {getattr(self, name)!r}")
         for name, (low, high) in _RANGES.items():
@@ -83,11 +108,26 @@ class Settings:
             if name in _COUNTS and value != int(value):
                 raise ValueError(f"{name} must be a whole number, not {value!r}")
 
+    @property
+    def reflects(self) -> bool:
+        """Whether rays around sources are wanted."""
+        return self.acoustics in ("reflect", "full") and (self.coupling or self.echoes)
 
+    @property
+    def reverberates(self) -> bool:
+        """Whether rays around the listener are wanted."""
+        return self.acoustics == "full" and self.reverberation
+
+
+_SWITCHES = ("occlusion", "air", "delay", "coupling", "echoes", "reverberation", "cache")
 _RANGES: dict[str, tuple[float, float]] = {
     "speed_of_sound": (1.0, 10_000.0),
     "reach": (0.0, 4096.0),
     "occlusion_time": (0.0, 10.0),
+    "openness_time": (0.0, 10.0),
+    "room_time": (0.0, 60.0),
+    "probe_interval": (0.0, 60.0),
+    "probe_step": (0.0, 1e9),
     "head_shadow": (0.0, 1.0),
     "full_count": (0, 65_536),
     "direct_count": (0, 65_536),
@@ -96,6 +136,10 @@ _RANGES: dict[str, tuple[float, float]] = {
     "max_cells": (0, 1 << 40),
     "listener_jump": (0.0, 1e9),
     "teleport": (0.0, 1e9),
+    "max_entries": (1, 65_536),
+    "max_taps": (0, 4096),
+    "acoustic_memory": (1 << 16, 1 << 34),
+    "workers": (0, 1),
     "max_sources": (1, 65_536),
     "max_voices": (1, 1024),
     "max_block": (1, 1 << 24),

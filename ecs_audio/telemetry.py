@@ -34,13 +34,51 @@ class Telemetry:
     deferred: int = 0
     """Those of them that the budget made wait."""
     rays: int = 0
-    """Rays traced."""
+    """Rays traced, a ray for each hit that one is followed to."""
+    rays_direct: int = 0
+    """Those of them along direct paths."""
+    rays_probe: int = 0
+    """Those around the listener."""
+    rays_environment: int = 0
+    """Those around sources, and from what they hit to the listener."""
+    rays_echo: int = 0
+    """Those that proved echoes."""
     cells: int = 0
     """Cells that the rays looked at; a section skipped whole counts as one."""
     unknown_share: float = 0.0
     """Share of them that were not loaded."""
     oldest_age: float = 0.0
     """Age of the oldest straight path of a FULL or DIRECT source [s]."""
+    oldest_environment: float = 0.0
+    """Age of the oldest environment of a FULL source [s]."""
+    surveys: int = 0
+    """Environments that rays were traced for."""
+    surveys_waiting: int = 0
+    """Sources whose environment the budget made wait."""
+    cache_hits: int = 0
+    """Environments taken from the cache."""
+    cache_misses: int = 0
+    """Environments that it did not have."""
+    cache_evictions: int = 0
+    """Entries given up for others."""
+    cache_invalidations: int = 0
+    """Entries that an edit outdated."""
+    sections_rebuilt: int = 0
+    """Sections of the world whose bits were derived anew so far."""
+    workers: int = 0
+    """Threads that trace beside the host's."""
+    taps: int = 0
+    """Echoes that sound."""
+    room: str = "unknown"
+    """What kind of place the listener is in: field, street, canyon, tunnel, hall or room."""
+    rt60_near: float = 0.0
+    """Reverberation time of the near bus at 500 Hz [s]."""
+    rt60_far: float = 0.0
+    """Reverberation time of the far bus at 500 Hz [s]."""
+    room_gain_near: float = 0.0
+    """Reverberant level of the near bus relative to the direct sound at 1 m."""
+    room_gain_far: float = 0.0
+    """Reverberant level of the far bus relative to the direct sound at 1 m."""
     voices_playing: int = 0
     """Sources with a voice."""
     voices_virtual: int = 0

@@ -8,7 +8,7 @@ import pytest
 
 import ecs_audio as ea
 import ecs_audio.engine
-from ecs_audio.kernels import first_hit, jit  # noqa: F401
+from ecs_audio.kernels import jit
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))  # the naive twins
 

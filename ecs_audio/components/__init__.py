@@ -1,6 +1,9 @@
 """Structure-of-arrays tables: what the simulation knows, one row per entity."""
 
+from ecs_audio.components.batch import Batch
+from ecs_audio.components.entries import CacheEntries, CacheEntry
 from ecs_audio.components.listener import Listener
+from ecs_audio.components.probes import Probe, Probes
 from ecs_audio.components.rays import Ray, Rays
 from ecs_audio.components.sources import BUNDLE, HISTORY, Law, Source, Sources, State, Tier
 from ecs_audio.components.table import GONE, Column, DeadRowError, Row, Table, TableFullError
@@ -10,11 +13,16 @@ __all__ = [
     "BUNDLE",
     "GONE",
     "HISTORY",
+    "Batch",
+    "CacheEntries",
+    "CacheEntry",
     "Column",
     "DeadRowError",
     "Lane",
     "Law",
     "Listener",
+    "Probe",
+    "Probes",
     "Ray",
     "Rays",
     "Row",

@@ -6,6 +6,7 @@ from enum import IntEnum
 
 import numpy as np
 
+from ecs_audio.components.entries import NO_PLANE, TAPS
 from ecs_audio.components.table import Column, Row, Table
 
 HISTORY = 256
@@ -131,6 +132,8 @@ class Sources(Table[Source]):
     """Time since the straight path was traced [s], inf before. Set by `classify`, `apply_results`."""
     due = Column(np.float64, default=-np.inf)
     """Time of the next turn [s]. Set by `ingest` and `apply_results`."""
+    outdated = Column(np.float64, default=-np.inf)
+    """Time of an edit or a jump, before which nothing traced holds [s]. Set by `ingest`, `classify`."""
     path = Column(np.float64, BUNDLE, default=1)
     """Transmitted amplitude at 5 kHz along each path of the bundle. Set by `apply_results`."""
     owed = Column(np.uint8)
@@ -144,11 +147,67 @@ class Sources(Table[Source]):
     gain_hf_target = Column(np.float64, default=1)
     """Amplitude at 5 kHz relative to low frequencies: occlusion and air. Set by `apply_results`."""
 
+    # What reflections found.
+    environment = Column(np.int32, default=-1)
+    """Row of `CacheEntries` that the values below came from, -1 for none. Set by `apply_results`."""
+    survey = Column(np.int32, default=-1)
+    """Row of `CacheEntries` that is waited for, -1 for none. Set by `batch_rays`."""
+    environment_age = Column(np.float64, default=np.inf)
+    """Time since its ends were taken [s], inf before. Set by `classify`, `apply_results`."""
+    environment_due = Column(np.float64, default=-np.inf)
+    """Time of the next survey [s]. Set by `ingest` and `batch_rays`."""
+    coupling = Column(np.float64, default=-1)
+    """Share of reflections that reach the listener, -1 if none were traced. Set by `apply_results`."""
+    bearing_target = Column(np.float64, 3)
+    """Unit vector from the listener to where they come from, or zero. Set by `apply_results`."""
+    wanted_plane = Column(np.int64, TAPS, 2, default=NO_PLANE)
+    """Mirrors of the echoes that shall sound. Set by `apply_results`."""
+    wanted_point = Column(np.float64, TAPS, 3)
+    """Point of an echo without a mirror [m]. Set by `apply_results`."""
+    wanted_strength = Column(np.float64, TAPS)
+    """Amplitude that the mirrors leave, linear. Set by `apply_results`."""
+    openness = Column(np.float64, 2)
+    """w: weight of the air shared with the listener, near and far, 0 to 1. Set by `apply_results`."""
+    send_target = Column(np.float64, 2)
+    """Amplitude into the near and the far reverb, linear. Set by `apply_results`."""
+    send_hf_target = Column(np.float64, 2, default=1)
+    """gain_hf of the same. Set by `apply_results`."""
+
     # What the mixer plays.
     gain = Column(np.float64, default=1)
     """`gain_target`, eased. Set by `smooth`."""
     gain_hf = Column(np.float64, default=1)
     """`gain_hf_target`, eased. Set by `smooth`."""
+    send = Column(np.float64, 2)
+    """`send_target`, eased. Set by `smooth`."""
+    send_hf = Column(np.float64, 2, default=1)
+    """`send_hf_target`, eased. Set by `smooth`."""
+    pull = Column(np.float64)
+    """How much reflections decide where the source seems to be, 0 to 1. Set by `smooth`."""
+    bearing = Column(np.float64, 3)
+    """`bearing_target`, eased. Set by `smooth`."""
+    apparent_position = Column(np.float64, 3)
+    """Where the source seems to be, at its true distance [m]. Set by `smooth`."""
+    tap_count = Column(np.uint8)
+    """Slots of echoes in use. Set by `smooth`."""
+    tap_plane = Column(np.int64, TAPS, 2, default=NO_PLANE)
+    """Mirrors of each echo that sounds. Set by `smooth`."""
+    tap_point = Column(np.float64, TAPS, 3)
+    """Point of an echo without a mirror [m]. Set by `smooth`."""
+    tap_strength = Column(np.float64, TAPS)
+    """Amplitude that its mirrors leave, linear. Set by `smooth`."""
+    tap_level = Column(np.float64, TAPS)
+    """Fade of each echo, 0 to 1. Set by `smooth`."""
+    tap_serial = Column(np.int64, TAPS)
+    """Counts up when an echo gets other mirrors. Set by `smooth`."""
+    tap_delay = Column(np.float64, TAPS)
+    """Time that each echo's way takes [s], 0 for none. Set by `smooth`."""
+    tap_gain = Column(np.float64, TAPS)
+    """Amplitude of each echo without the source's volume, linear. Set by `smooth`."""
+    tap_hf = Column(np.float64, TAPS, default=1)
+    """gain_hf of each echo. Set by `smooth`."""
+    tap_direction = Column(np.float64, TAPS, 3)
+    """Unit vector from the listener to where each echo comes from. Set by `smooth`."""
     mix_gain = Column(np.float32, 2)
     """Amplitude left and right of all that is known, linear. Set by `play`."""
     mix_hf = Column(np.float32, default=1)

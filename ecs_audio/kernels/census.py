@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from ecs_audio.kernels.jit import F8_1, I4_1, I8_1, U1_1, Array, kernel
+from ecs_audio.kernels.jit import F8_1, I4_1, I8, I8_1, U1_1, Array, kernel
 from ecs_audio.kernels.steer import REFUSED, SOUNDING, VIRTUAL
-from ecs_audio.kernels.tiers import FREE
+from ecs_audio.kernels.tiers import FREE, FULL
 
 
-@kernel(U1_1, U1_1, F8_1, F8_1, I4_1, I4_1, I8_1)
+@kernel(U1_1, U1_1, F8_1, F8_1, F8_1, U1_1, I8_1)
 def census(
     tier: Array,
     state: Array,
     age: Array,
     due: Array,
-    ray_cells: Array,
-    ray_unknown: Array,
+    environment_age: Array,
+    tap_count: Array,
     out: Array,
-) -> float:
-    """Count sources and cells; returns the age of the oldest straight path [s].
+) -> tuple[float, float]:
+    """Count sources; returns the age of the oldest straight path and of the oldest environment [s].
 
-    tier, state, age, due: (n,) columns of `Sources`. ray_cells, ray_unknown: (rays,).
-    out: (8,) FREE, DIRECT, FULL, playing, virtual, finished, cells, unknown cells.
+    Paths of FULL and DIRECT sources, environments of FULL ones; those never traced do not count.
+    tier to tap_count: (n,) columns of `Sources`.
+    out: (8,) FREE, DIRECT, FULL, playing, virtual, finished, taps.
     """
     for k in range(out.shape[0]):
         out[k] = 0
-    oldest = 0.0
+    oldest, oldest_environment = 0.0, 0.0
     for i in range(tier.shape[0]):
         out[tier[i]] += 1
         if state[i] == SOUNDING:
@@ -33,9 +34,31 @@ def census(
             out[4] += 1
         elif state[i] >= REFUSED:
             out[5] += 1
-        if tier[i] != FREE and due[i] < 1e300 and age[i] < 1e300:
+        out[6] += tap_count[i]
+        if due[i] > 1e300:
+            continue
+        if tier[i] != FREE and age[i] < 1e300:
             oldest = max(oldest, age[i])
-    for ray in range(ray_cells.shape[0]):
-        out[6] += ray_cells[ray]
-        out[7] += ray_unknown[ray]
-    return oldest
+        if tier[i] == FULL and environment_age[i] < 1e300:
+            oldest_environment = max(oldest_environment, environment_age[i])
+    return oldest, oldest_environment
+
+
+@kernel(I8, I4_1, I4_1, I8_1)
+def count_cells(rays: int, cells: Array, unknown: Array, total: Array) -> None:
+    """Add up the cells (n,) that so many rays looked at, and those not loaded, to the total (2,)."""
+    for ray in range(rays):
+        total[0] += cells[ray]
+        total[1] += unknown[ray]
+
+
+@kernel(I8, I8, I8_1, I8_1)
+def count_segments(start: int, traced: int, segments: Array, found: Array) -> int:
+    """Rays that were traced from hit to hit: one for each hit, and one that met nothing.
+
+    start, traced: the first and the end of the followed rays. segments, found: (n,) hits wanted, and made.
+    """
+    total = 0
+    for ray in range(start, traced):
+        total += min(found[ray] + 1, segments[ray])
+    return total

@@ -1,4 +1,4 @@
-"""Columns that the steering and mixing kernels take together, as one argument."""
+"""Columns that kernels take together, as one argument."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from numba import types
 
-from ecs_audio.kernels.jit import F4_1, F4_2, F8_1, I4_1, I8_1, U1_1, Array
+from ecs_audio.kernels.jit import F4_1, F4_2, F8_1, F8_2, F8_3, I4_1, I8_1, I8_2, I8_3, U1_1, U1_2, Array
 
 
 class SoundColumns(NamedTuple):
@@ -62,4 +62,74 @@ VOICE_COLUMNS = types.NamedTuple(
         F4_2, F4_2, F4_1, F4_1, F4_2, F4_2, F4_1, F4_1,
     ),
     VoiceColumns,
+)  # fmt: skip
+
+
+class Entries(NamedTuple):
+    """Columns of `CacheEntries` that say how far each survey is."""
+
+    state: Array
+    stale: Array
+    key: Array
+    hash: Array
+    number: Array
+    surveys: Array
+    evaluated: Array
+    used: Array
+    source: Array
+    listener: Array
+    origin: Array
+    direction: Array
+    done: Array
+    couples: Array
+    candidates: Array
+    legs_done: Array
+    loudness: Array
+    sounding_plane: Array
+    sounding_point: Array
+    low: Array
+    high: Array
+
+
+ENTRIES = types.NamedTuple(
+    (
+        U1_1, U1_1, I8_2, I8_1, I8_1, I8_1, F8_1, F8_1, F8_2, F8_2,
+        F8_3, F8_3, I8_2, U1_2, I8_1, I8_1, F8_2, I8_3, F8_3, F8_2, F8_2,
+    ),
+    Entries,
+)  # fmt: skip
+
+
+class Askers(NamedTuple):
+    """Columns of `Sources` that say who wants to know its environment, at full capacity."""
+
+    tier: Array
+    acoustics: Array
+    heard_position: Array
+    distance: Array
+    approach: Array
+    volume: Array
+    law: Array
+    reference: Array
+    end: Array
+    fade_start: Array
+    loudness: Array
+    full_within: Array
+    looping: Array
+    due: Array
+    environment: Array
+    survey: Array
+    environment_age: Array
+    environment_due: Array
+    coupling: Array
+    wanted_plane: Array
+    wanted_point: Array
+
+
+ASKERS = types.NamedTuple(
+    (
+        U1_1, U1_1, F8_2, F8_1, F8_1, F8_1, U1_1, F8_1, F8_1, F8_1, F8_1,
+        F8_1, U1_1, F8_1, I4_1, I4_1, F8_1, F8_1, F8_1, I8_3, F8_3,
+    ),
+    Askers,
 )  # fmt: skip

@@ -30,6 +30,21 @@ def ease(
         gain_hf[i] += (gain_hf_target[i] - gain_hf[i]) * part
 
 
+@kernel(F8, U1_1, F8_2, F8_2, F8_2, F8_2)
+def ease_sends(
+    share: float, state: Array, send_target: Array, hf_target: Array, send: Array, hf: Array
+) -> None:
+    """The same for the sends into both buses.
+
+    state: (n,), the others: (n, 2) columns of `Sources`.
+    """
+    for i in range(state.shape[0]):
+        part = 1.0 if state[i] == 0 else share
+        for bus in range(2):
+            send[i, bus] += (send_target[i, bus] - send[i, bus]) * part
+            hf[i, bus] += (hf_target[i, bus] - hf[i, bus]) * part
+
+
 @kernel(F8_2, F8, F8_1, F8_2, U1_1, U1_1, F8_1, F8_1, F8_1, F4_2, F4_1)
 def levels(
     ear: Array,

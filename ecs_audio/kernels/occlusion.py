@@ -4,33 +4,60 @@ from __future__ import annotations
 
 import math
 
-from ecs_audio.kernels.jit import Array, law
-from ecs_audio.kernels.voxels import (
-    FLUID,
-    OPEN,
-    SOLID,
-    UNKNOWN,
-    Voxels,
+import numpy as np
+
+from ecs_audio.kernels.jit import F8_1, F8_2, I4_1, I8, I8_2, Array, kernel, law
+from ecs_audio.kernels.lanes import (
+    BURIED,
+    CELL,
+    COUNT,
+    DIRECTION,
+    FLIP,
+    HIT,
+    HIT_HERE,
+    HITS,
+    IDLE,
+    INVERSE,
+    LANES,
+    LENGTH,
+    ONE_UNKNOWN,
+    ORIGIN,
+    OUTSIDE,
+    OVER,
+    OWN,
+    RAY,
+    REACH,
+    RECORD,
+    RELATIVE,
+    RUNNING,
+    STATE,
+    SUM,
+    THERE,
+    TIME,
+    enter,
+    launch,
     leaves_world,
+    lie_down,
+)
+from ecs_audio.kernels.sections import (
+    CALLS,
+    EMPTY,
+    FLUID,
+    MIXED,
+    OWN_ROWS,
+    SECTIONS,
+    SOLID,
+    Sections,
     material_at,
     material_in,
-    skippable,
-    slot_at,
 )
-from ecs_audio.kernels.walk import (
-    X,
-    Y,
-    Z,
-    cell_after,
-    crossing,
-    first_axis,
-    inverse_of,
-    start_cell,
-    step_of,
-)
+from ecs_audio.kernels.steps import advance, derive_absent, fetch, find_hits, touch
+from ecs_audio.kernels.walk import INF, start_cell, step_of
 
 ENOUGH = 64.0
 """Occlusion at which a path is as good as closed: exp(-192)."""
+BLOCKED_END = -1.0
+"""Transmission of a path that has an end in a wall."""
 
 
 @law
@@ -46,73 +73,128 @@ def longest_solid(cell_size: float) -> int:
 
 
 @law
-def occlusion_along(
-    voxels: Voxels, a: Array, b: Array, ear: Array, mouth: Array, buried: bool
-) -> tuple[float, int, int]:
-    """Occlusion of the path from the listener's end a to the source's end b, cells looked at, unknown ones.
+def end_cell(p: float, toward: float) -> int:
+    """Cell of an end along an axis [cells], seen from the other end; 0 for what no world can hold."""
+    return start_cell(p, step_of(toward - p)) if abs(p) < 1e12 and abs(toward) < 1e12 else 0
 
-    a, b: (3,) [cells]. ear, mouth: (3,) the cells of the unshifted listener and source; they never
-    count. If the listener is buried, the run of solid next to it does not count either. A fluid that
-    holds one of the ends is passed like air.
+
+@kernel(SECTIONS, I8, I8, I4_1, F8_2, F8_2, I8_2, F8_1, I4_1, I4_1)
+def trace_paths(
+    sections: Sections,
+    count: int,
+    max_cells: int,
+    path: Array,
+    ear: Array,
+    mouth: Array,
+    own: Array,
+    out_transmission: Array,
+    out_cells: Array,
+    out_unknown: Array,
+) -> int:
+    """Transmission along the first `count` direct paths; returns how many were traced, always a prefix.
+
+    The cells of the unshifted ends never count. If the listener's is solid, the run of solid next to it does not
+    count either. A fluid that holds one of the ends is passed like air.
+    max_cells: no further path starts once so many cells were looked at; those in flight are finished.
+    path: (n,) 0 for a straight path. ear, mouth: (n, 3) the listener's and the source's end [cells].
+    own: (n, 6) cells of the unshifted listener and source.
+    out_transmission: (n,) 0 to 1, or BLOCKED_END where a shifted end lies in a wall.
+    out_cells, out_unknown: (n,) cells looked at (an empty cube counts as one), and those that are not loaded.
     """
-    ox, oy, oz = a[0], a[1], a[2]
-    dx, dy, dz = b[0] - ox, b[1] - oy, b[2] - oz
-    length = math.sqrt(dx * dx + dy * dy + dz * dz) * voxels.cell_size
-    sx, sy, sz = step_of(dx), step_of(dy), step_of(dz)
-    if sx == 0 and sy == 0 and sz == 0:
-        return 0.0, 0, 0
-    ix, iy, iz = inverse_of(dx), inverse_of(dy), inverse_of(dz)
-    x, y, z = start_cell(ox, sx), start_cell(oy, sy), start_cell(oz, sz)
-    here = material_at(voxels, ear[0], ear[1], ear[2])
-    there = material_at(voxels, mouth[0], mouth[1], mouth[2])
-    here = here if voxels.kind[here] == FLUID else -1
-    there = there if voxels.kind[there] == FLUID else -1
-    limit = longest_solid(voxels.cell_size)
-    occlusion, entered = 0.0, 0.0
-    looked, unknown, solid = 0, 0, 0
-    while entered < 1.0:
-        slot = slot_at(voxels, x, y, z)
-        looked += 1
-        if skippable(voxels, slot):
-            buried = False
-            if slot == UNKNOWN:
-                unknown += 1
-                if leaves_world(voxels, x, y, z, sx, sy, sz):
+    records, bits, rows, box = sections.records, sections.bits, sections.rows, sections.state
+    slots, cells, kind, occlusion = sections.slots, sections.cells, sections.kind, sections.occlusion
+    reals, wholes, words = sections.reals, sections.wholes, sections.words
+    size = sections.cell_size
+    limit = longest_solid(size)
+    touching = box[MIXED] > rows.shape[1] - OWN_ROWS
+    box[CALLS] += 1
+    lie_down(reals, wholes)
+    started, spent = np.int64(0), np.int64(0)
+    while True:
+        running = 0
+        for lane in range(LANES):
+            ends = wholes[STATE + lane]
+            while ends != RUNNING:
+                ray = wholes[RAY + lane]
+                if ends != IDLE:
+                    if ends == OVER and leaves_world(reals, wholes, box, lane):
+                        wholes[COUNT + lane] += ONE_UNKNOWN
+                    out_transmission[ray] = transmission(reals[SUM + lane])
+                    out_cells[ray] = wholes[COUNT + lane] & 0xFFFF_FFFF
+                    out_unknown[ray] = wholes[COUNT + lane] >> 32
+                ends = IDLE
+                wholes[STATE + lane] = IDLE
+                if started >= count or spent >= max_cells:
                     break
-            lx, ly, lz = x & ~15, y & ~15, z & ~15
-            tx, ty, tz = (
-                crossing(lx, 16, ox, ix, sx),
-                crossing(ly, 16, oy, iy, sy),
-                crossing(lz, 16, oz, iz, sz),
-            )
-            axis = first_axis(tx, ty, tz)
-            entered = min(tx, ty, tz)
-            nx = cell_after(x, lx, ox, dx, ix, sx, entered, True)
-            ny = cell_after(y, ly, oy, dy, iy, sy, entered, axis != X)
-            nz = cell_after(z, lz, oz, dz, iz, sz, entered, axis == Z)
-            x, y, z = nx, ny, nz
-            continue
-        material = material_in(voxels, slot, x, y, z)
-        kind = voxels.kind[material]
-        tx, ty, tz = crossing(x, 1, ox, ix, sx), crossing(y, 1, oy, iy, sy), crossing(z, 1, oz, iz, sz)
-        axis = first_axis(tx, ty, tz)
-        left = min(tx, ty, tz)
-        if kind != SOLID:
-            buried = False
-        if kind != OPEN and not buried and material != here and material != there:
-            own = (x == ear[0] and y == ear[1] and z == ear[2]) or (
-                x == mouth[0] and y == mouth[1] and z == mouth[2]
-            )
-            if not own:
-                occlusion += voxels.occlusion[material] * ((min(left, 1.0) - entered) * length)
-                solid += 1
-                if solid >= limit or occlusion > ENOUGH:
-                    break
-        entered = left
-        if axis == X:
-            x += sx
-        elif axis == Y:
-            y += sy
-        else:
-            z += sz
-    return occlusion, looked, unknown
+                ray = started
+                started += 1
+                wholes[RAY + lane], wholes[COUNT + lane], wholes[HITS + lane] = ray, 0, 0
+                reals[SUM + lane], reals[REACH + lane] = 0.0, 1.0
+                along = 0.0
+                walled, mine, yours = False, True, True
+                for axis in range(3):
+                    p, q = ear[ray, axis], mouth[ray, axis]
+                    reals[ORIGIN + axis * LANES + lane] = p
+                    reals[DIRECTION + axis * LANES + lane] = q - p
+                    along += (q - p) * (q - p)
+                    mine &= end_cell(p, q) == own[ray, axis]
+                    yours &= end_cell(q, p) == own[ray, axis + 3]
+                reals[LENGTH + lane] = math.sqrt(along) * size
+                if path[ray] > 0:
+                    for end in range(2):
+                        a, b = (ear, mouth) if end == 0 else (mouth, ear)
+                        x = end_cell(a[ray, 0], b[ray, 0])
+                        y = end_cell(a[ray, 1], b[ray, 1])
+                        z = end_cell(a[ray, 2], b[ray, 2])
+                        is_own = mine if end == 0 else yours
+                        walled |= not is_own and kind[material_at(box, slots, cells, x, y, z)] == SOLID
+                if walled:
+                    out_transmission[ray], out_cells[ray], out_unknown[ray] = BLOCKED_END, 0, 0
+                    continue
+                here = material_at(box, slots, cells, own[ray, 0], own[ray, 1], own[ray, 2])
+                there = material_at(box, slots, cells, own[ray, 3], own[ray, 4], own[ray, 5])
+                wholes[BURIED + lane] = 1 if kind[here] == SOLID else 0
+                wholes[OWN + lane] = here if kind[here] == FLUID else -1
+                wholes[THERE + lane] = there if kind[there] == FLUID else -1
+                ends = launch(reals, wholes, box, lane)
+                if ends == OUTSIDE:
+                    ends = enter(reals, wholes, box, lane)
+                if ends == RUNNING and reals[TIME + lane] >= 0.0:
+                    wholes[BURIED + lane] = 0
+                reals[TIME + lane] = max(reals[TIME + lane], 0.0)
+            running += 1 if ends == RUNNING else 0
+        if running == 0:
+            break
+        while fetch(records, bits, wholes, words) != EMPTY:
+            derive_absent(sections)
+        if touching:
+            touch(rows, box[CALLS], words)
+        if find_hits(wholes, words) != 0:
+            for lane in range(LANES):
+                if wholes[HIT_HERE + lane] == 0:
+                    continue
+                x = wholes[RELATIVE + lane] ^ wholes[FLIP + lane]
+                y = wholes[RELATIVE + LANES + lane] ^ wholes[FLIP + LANES + lane]
+                z = wholes[RELATIVE + 2 * LANES + lane] ^ wholes[FLIP + 2 * LANES + lane]
+                material = material_in(slots, cells, wholes[RECORD + lane] >> 1, x, y, z)
+                if kind[material] != SOLID:
+                    wholes[BURIED + lane] = 0
+                if wholes[BURIED + lane] != 0 or material in (wholes[OWN + lane], wholes[THERE + lane]):
+                    continue
+                ray = wholes[RAY + lane]
+                x, y, z = x + box[0], y + box[1], z + box[2]
+                if (x == own[ray, 0] and y == own[ray, 1] and z == own[ray, 2]) or (
+                    x == own[ray, 3] and y == own[ray, 4] and z == own[ray, 5]
+                ):
+                    continue
+                left = 1.0
+                for k in range(lane, lane + 3 * LANES, LANES):
+                    left = min(left, (reals[CELL + k] + 1.0 - reals[ORIGIN + k]) * reals[INVERSE + k])
+                reals[SUM + lane] += occlusion[material] * ((left - reals[TIME + lane]) * reals[LENGTH + lane])
+                wholes[HITS + lane] += 1
+                if wholes[HITS + lane] >= limit or reals[SUM + lane] > ENOUGH:
+                    wholes[STATE + lane] = HIT
+                    wholes[COUNT + lane] += 1
+                    spent += 1
+        spent += advance(box, reals, wholes, words, INF)
+    return started

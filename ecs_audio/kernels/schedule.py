@@ -54,11 +54,12 @@ def queue_up(
     return count
 
 
-@kernel(F8, I8, I8, I8, F8_1, I4_1, F8_1, F8_1, U1_1, U1_1, U1_1, I4_1, I4_1, I8_1)
+@kernel(F8, I8, I8, I8, I8, F8_1, I4_1, F8_1, F8_1, U1_1, U1_1, U1_1, I8_1, I4_1, I4_1, I8_1, I8_1)
 def fill_batch(
     time: float,
     queued: int,
     max_rays: int,
+    held: int,
     beside: int,
     keys: Array,
     items: Array,
@@ -67,28 +68,35 @@ def fill_batch(
     tier: Array,
     owed: Array,
     turn: Array,
+    serial: Array,
     ray_source: Array,
     ray_path: Array,
+    ray_serial: Array,
     out: Array,
 ) -> int:
     """Choose the rays of this tick from the queue; returns how many, never more than `max_rays`.
 
     Straight paths come first, of those whose turn it is; then the rest of each bundle in the same order,
     then FREE sources. A bundle that does not fit gives what fits; its rotation goes on next time.
-    time: [s]. beside: paths beside the straight one, 0 or 12. keys, items: the heap, emptied.
-    age, due, tier, owed, turn: (n,) columns of `Sources`. ray_source, ray_path: (max_rays,).
+    time: [s]. held: rays that bundles leave to starved environments; then straight paths that are neither
+    new nor overdue take at most half. beside: paths beside the straight one, 0 or 12. keys, items: the heap,
+    emptied.
+    age to serial: (n,) columns of `Sources`. ray_source, ray_path, ray_serial: (max_rays,).
     out: (2,) straight paths wanted, straight paths placed.
     """
     limit = min(max_rays, ray_source.shape[0])
     rays, wanted = FIRST, 0
     left = queued
     while left > 0 and rays < limit and (tier[items[0]] != FREE or np.isinf(age[items[0]])):
+        if held > 0 and rays >= limit // 2 and keys[0] >= RANK:
+            break  # none of them is new or overdue
         i = pop(keys, items, left)
         left -= 1
         if due[i] <= time:
             ray_source[rays], ray_path[rays] = i, 0
             rays += 1
     straight = rays
+    limit = max(straight, limit - held)
     for job in range(queued - 1, left - 1, -1):  # `pop` keeps what it gives out behind the heap
         i = items[job]
         if tier[i] == FREE:
@@ -109,6 +117,8 @@ def fill_batch(
     for job in range(queued):
         if due[items[job]] <= time:
             wanted += 1
+    for ray in range(rays):
+        ray_serial[ray] = serial[ray_source[ray]]
     out[0], out[1] = wanted, straight
     return rays
 
@@ -139,12 +149,32 @@ def admit(
             due[i] = time
 
 
-@kernel(F8, F8_1)
-def make_due(time: float, due: Array) -> None:
-    """Bring every turn forward to now. time: [s]. due: (n,); inf stays, who needs no rays needs none now."""
+@kernel(F8, F8_1, F8_1)
+def make_due(time: float, due: Array, outdated: Array) -> None:
+    """Bring every turn forward to now; what was traced before does not count.
+
+    time: [s]. due: (n,); inf stays, who needs no rays needs none now. outdated: (n,).
+    """
     for i in range(due.shape[0]):
+        outdated[i] = time
         if due[i] != np.inf:
             due[i] = min(due[i], time)
+
+
+@kernel(F8, F8_1, F8_1, I8_1, I4_1, I4_1, I8_1)
+def pick_new(
+    time: float, age: Array, due: Array, serial: Array, ray_source: Array, ray_path: Array, ray_serial: Array
+) -> int:
+    """Choose the straight paths of sources that never had one; returns how many.
+
+    time: [s]. age, due, serial: (n,) columns of `Sources`. ray_source, ray_path, ray_serial: (rays,).
+    """
+    rays = 0
+    for i in range(age.shape[0]):
+        if np.isinf(age[i]) and due[i] <= time and rays < ray_source.shape[0]:
+            ray_source[rays], ray_path[rays], ray_serial[rays] = i, 0, serial[i]
+            rays += 1
+    return rays
 
 
 @kernel(F8, F8_1, F8_2, F8_2, F8_1)
@@ -165,7 +195,7 @@ def approaches(dt: float, listener: Array, position: Array, offset: Array, out_a
         out_approach[i] = -along / square if along < 0.0 else np.inf
 
 
-@kernel(F8, F8, F8_1, F8_2, I8_2, F8, U1_1, F8_1)
+@kernel(F8, F8, F8_1, F8_2, I8_2, F8, U1_1, F8_1, F8_1)
 def mark_edited(
     time: float,
     margin: float,
@@ -175,11 +205,12 @@ def mark_edited(
     cell_size: float,
     owed: Array,
     due: Array,
+    outdated: Array,
 ) -> None:
     """Make every source due, with its whole bundle, whose paths pass through an edited box.
 
     time: [s]. margin: how far the bundle spreads [m]. listener: (3,) [m]. position: (n, 3) [m].
-    boxes: (edits, 6) half-open boxes of cells. owed, due: (n,) columns of `Sources`.
+    boxes: (edits, 6) half-open boxes of cells. owed, due, outdated: (n,) columns of `Sources`.
     """
     for i in range(position.shape[0]):
         for e in range(boxes.shape[0]):
@@ -190,7 +221,7 @@ def mark_edited(
                 if boxes[e, axis] * cell_size > high or boxes[e, axis + 3] * cell_size < low:
                     touched = False
             if touched:
-                owed[i] = BESIDE
+                owed[i], outdated[i] = BESIDE, time
                 if due[i] > time and due[i] != np.inf:
                     due[i] = time
                 break

@@ -2,43 +2,107 @@
 
 from __future__ import annotations
 
-import numpy as np
+import math
 
-from ecs_audio.components import BUNDLE, Listener, Rays, Sources
+import numpy as np
+from numpy.typing import NDArray
+
+from ecs_audio.components import BUNDLE, Batch, CacheEntries, Probes, Rays, Sources
 from ecs_audio.kernels.bundle import WEIGHTS
-from ecs_audio.kernels.results import combine, set_targets, submersion, take_paths
+from ecs_audio.kernels.cache import take_in
+from ecs_audio.kernels.environment import adopt, spare_taps
+from ecs_audio.kernels.results import SUBMERGED_HF, combine, set_targets, take_paths
+from ecs_audio.kernels.sections import FLUID
+from ecs_audio.kernels.sends import set_sends
 from ecs_audio.settings import Settings
-from ecs_audio.systems.trace import voxels_of
-from ecs_audio.world import World
+from ecs_audio.systems.probe import take_room
 
 STRAIGHT_ALONE = np.eye(1, BUNDLE)[0]
 
 
-def apply_results(
+def take_results(
     sources: Sources,
-    listener: Listener,
-    rays: Rays,
-    world: World,
+    batch: Batch,
+    entries: CacheEntries,
+    probes: Probes,
+    absorption: NDArray[np.float64],
     settings: Settings,
     *,
     time: float,
     dt: float,
 ) -> None:
-    """Write the traced paths into their sources, then T, broad gain and gain_hf of all sources.
+    """Write what a batch found into its sources, cache entries and the probe.
 
-    time: of this tick [s]. dt: its length [s].
+    absorption: (materials, 4). time: of this tick [s]. dt: its length [s].
     """
+    hand_out(sources, batch.rays, asked=batch.time, time=time, dt=dt)
+    e = entries.storage
+    take_in(e["state"], e["stale"], sources.environment, sources.survey)
+    if settings.reverberates:
+        take_room(probes, absorption, settings)
+
+
+def hand_out(sources: Sources, rays: Rays, *, asked: float, time: float, dt: float) -> None:
+    """Write traced paths into their sources. asked: time of the tick that asked for them [s]."""
     take_paths(
-        time, dt, rays.source, rays.path, rays.transmission, sources.distance, sources.approach,
-        sources.serial, sources.tier, sources.path, sources.owed, sources.turn, sources.age, sources.due,
+        asked, time, dt, rays.source, rays.path, rays.serial, rays.transmission, sources.distance,
+        sources.approach, sources.serial, sources.tier, sources.outdated, sources.path, sources.owed,
+        sources.turn, sources.age, sources.due,
     )  # fmt: skip
+
+
+def apply_results(
+    sources: Sources,
+    batch: Batch,
+    entries: CacheEntries,
+    probes: Probes,
+    settings: Settings,
+    *,
+    time: float,
+    dt: float,
+    surroundings: int,
+) -> None:
+    """From what is known of their paths and environments, what the mixer shall reach for all sources.
+
+    time: of this tick [s]. dt: its length [s]. surroundings: what the listener is in, OPEN, SOLID or FLUID.
+    """
     if settings.acoustics == "off":
         return
     weights = WEIGHTS if settings.direct_paths > 1 else STRAIGHT_ALONE
     clearest = settings.occlusion_rule == "min"
     combine(weights, clearest, sources.path, sources.acoustics, sources.transmission)
-    submerged = submersion(voxels_of(world), listener.position) if settings.occlusion else 1.0
+    if not settings.occlusion:
+        sources.transmission[:] = 1.0
+    if settings.reflects or settings.reverberates:
+        find_openness(sources, batch, entries, probes, settings, time=time, dt=dt)
+    submerged = SUBMERGED_HF if settings.occlusion and surroundings == FLUID else 1.0
     set_targets(
-        submerged, settings.air, sources.transmission, sources.distance, sources.positioned,
+        submerged, settings.air, sources.transmission, sources.openness, sources.distance, sources.positioned,
         sources.acoustics, sources.gain_target, sources.gain_hf_target,
+    )  # fmt: skip
+
+
+def find_openness(
+    sources: Sources,
+    batch: Batch,
+    entries: CacheEntries,
+    probes: Probes,
+    settings: Settings,
+    *,
+    time: float,
+    dt: float,
+) -> None:
+    """Hand READY environments to who waits for them; then the air each source shares, and its sends."""
+    e, s, p = entries.storage, sources, probes.storage
+    adopt(
+        time, e["state"], e["evaluated"], e["coupling"], e["bearing"], e["plane"], e["plane_point"],
+        e["strength"], s.tier, s.survey, s.environment, s.environment_age, s.coupling, s.bearing_target,
+        s.wanted_plane, s.wanted_point, s.wanted_strength,
+    )  # fmt: skip
+    spare_taps(settings.max_taps, s.wanted_plane, s.loudness, batch.keys, batch.items)
+    share = 1.0 - math.exp(-dt / settings.openness_time) if settings.openness_time > 0.0 else 1.0
+    set_sends(
+        share, settings.coupling, settings.reverberates, p["room_gain"][0], p["reach"][0], s.volume,
+        s.reference, s.end, s.distance, s.loudness, s.transmission, s.coupling, s.positioned, s.acoustics,
+        s.state, s.openness, s.send_target, s.send_hf_target,
     )  # fmt: skip

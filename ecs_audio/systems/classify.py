@@ -29,10 +29,12 @@ def classify(
         sources.tier_wanted, sources.tier_waited, sources.owed, sources.due, rays.keys, rays.items,
     )  # fmt: skip
     np.add(sources.age, dt, out=sources.age)
-    traced = settings.occlusion and settings.acoustics != "off"
+    np.add(sources.environment_age, dt, out=sources.environment_age)
+    traced = settings.acoustics != "off" and (settings.occlusion or settings.reflects)
     admit(
         time, settings.reach if traced else -1.0, 10.0 ** (settings.audible_db / 20.0), sources.positioned,
         sources.acoustics, sources.tier, sources.distance, sources.loudness, sources.age, sources.due,
     )  # fmt: skip
     if listener.moved > settings.listener_jump:
-        make_due(time, sources.due)
+        make_due(time, sources.due, sources.outdated)
+        make_due(time, sources.environment_due, sources.outdated)

@@ -9,10 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_audio.components import Listener, Sources, Table
+from ecs_audio.components import CacheEntries, Listener, Probes, Sources, Table
+from ecs_audio.components.entries import NO_PLANE, Survey
 from ecs_audio.kernels.bundle import RADIUS
+from ecs_audio.kernels.cache import forget_edited
 from ecs_audio.kernels.levels import keep_good
-from ecs_audio.kernels.schedule import mark_edited
+from ecs_audio.kernels.probing import probe_touched
+from ecs_audio.kernels.schedule import make_due, mark_edited
+from ecs_audio.kernels.tiers import BESIDE
 from ecs_audio.settings import CATEGORIES
 from ecs_audio.world import World
 
@@ -22,18 +26,27 @@ class BadValueError(ValueError):
 
 
 def ingest(
-    sources: Sources, listener: Listener, world: World, *, seen: int, time: float, boxes: NDArray[np.int64]
-) -> tuple[int, BadValueError | None]:
+    sources: Sources,
+    listener: Listener,
+    entries: CacheEntries,
+    probes: Probes,
+    world: World,
+    *,
+    seen: int,
+    time: float,
+    boxes: NDArray[np.int64],
+) -> tuple[int, int, BadValueError | None]:
     """Take in the host's writes and the world's edits after revision `seen`.
 
-    Returns how many edits there were, and an error to be raised once the tick is done.
+    Returns how many edits there were, how many environments they outdated, and an error to be raised once the
+    tick is done.
     """
     complaint = restore(sources)
     if not listener.restore():
         complaint = complaint or BadValueError(
             "the listener position and orientation must be finite; the last good pose was kept"
         )
-    edits = world.revision - seen
+    edits, outdated = world.revision - seen, 0
     if edits:
         count = min(edits, len(boxes))
         if edits <= len(world.edits):
@@ -44,9 +57,16 @@ def ingest(
             count = 1
         mark_edited(
             time, RADIUS, listener.position, sources.heard_position, boxes[:count], world.cell_size,
-            sources.owed, sources.due,
+            sources.owed, sources.due, sources.outdated,
         )  # fmt: skip
-    return edits, complaint
+        e, p = entries.storage, probes.storage
+        outdated = forget_edited(
+            time, boxes[:count], world.cell_size, e["state"], e["stale"], e["low"], e["high"],
+            sources.environment, sources.survey, sources.environment_due,
+        )  # fmt: skip
+        if probe_touched(boxes[:count], world.cell_size, p["low"], p["high"]):
+            p["due"][0] = time
+    return edits, outdated, complaint
 
 
 def restore(table: Table[Any]) -> BadValueError | None:
@@ -88,3 +108,19 @@ def take_gains(gains: Mapping[str, float], volume: float, out: NDArray[np.float6
                 f"volume {volume!r} times the gain of {name} {own!r} is no gain; the last good one was kept"
             )
     return complaint
+
+
+def forget_world(sources: Sources, entries: CacheEntries, probes: Probes) -> None:
+    """Another world: nothing that rays found holds any more, and the room is not known."""
+    s, e, p = sources, entries.storage, probes.storage
+    s.owed[:] = BESIDE
+    make_due(-math.inf, s.due, s.outdated)
+    s.environment[:], s.survey[:], s.coupling[:] = -1, -1, -1.0
+    s.environment_age[:], s.environment_due[:] = math.inf, -math.inf
+    s.wanted_plane[:], s.tap_plane[:], s.tap_level[:], s.tap_delay[:] = NO_PLANE, NO_PLANE, 0.0, 0.0
+    s.tap_gain[:], s.tap_count[:] = 0.0, 0
+    s.bearing_target[:] = 0.0
+    e["state"][:], e["stale"][:], e["surveys"][:], e["hash"][:] = Survey.VACANT, 0, 0, 0
+    e["key"][:] = 0
+    p["begun"][:], p["due"][:], p["evaluated"][:] = 0, -math.inf, -math.inf
+    p["room_gain"][:], p["room_gain_target"][:], p["plane"][:] = 0.0, 0.0, NO_PLANE

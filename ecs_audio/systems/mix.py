@@ -58,3 +58,18 @@ def fill(
         block[filled : filled + count] = master.ready[start : start + count]
         master.rendered_frames += count
         filled += count
+
+
+def block_of(
+    storage: NDArray[np.float32], frames: int, out: NDArray[np.float32] | None
+) -> NDArray[np.float32]:
+    """Where a block of so many frames goes: into `out`, or to the beginning of what is there for it.
+
+    Raises ValueError for more frames than that holds, or an `out` of another shape or type.
+    """
+    if not 0 <= frames <= len(storage):
+        raise ValueError(f"frames must lie between 0 and max_block = {len(storage)}, not {frames}")
+    block = storage[:frames] if out is None else out
+    if block.shape != (frames, 2) or block.dtype != np.float32:
+        raise ValueError(f"out must be float32 of shape ({frames}, 2), not {block.dtype} of {block.shape}")
+    return block

@@ -39,7 +39,7 @@ def play(
     """
     levels(
         listener.ear(), settings.head_shadow if settings.acoustics != "off" else 0.0, category_gain,
-        sources.heard_position, sources.positioned, sources.category, sources.loudness, sources.gain,
+        sources.apparent_position, sources.positioned, sources.category, sources.loudness, sources.gain,
         sources.gain_hf, sources.mix_gain, sources.mix_hf,
     )  # fmt: skip
     # A tick acts from the first quantum that is not mixed yet, up to two quanta after its frame. The

@@ -5,32 +5,47 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_audio.components import Rays, Sources, Tier
+from ecs_audio.components import Batch, Sources, Tier
 from ecs_audio.components.master import Master
 from ecs_audio.kernels.census import census
+from ecs_audio.systems.probe import Room
 from ecs_audio.telemetry import Telemetry
 
 
 def report(
     telemetry: Telemetry,
     sources: Sources,
-    rays: Rays,
+    batch: Batch,
+    room: Room,
     master: Master,
     counts: NDArray[np.int64],
     *,
     tick: int,
     now: int,
     edits: int,
+    outdated: int,
+    rebuilt: int,
+    workers: int,
 ) -> None:
     """Fill in the telemetry. counts: (8,) what `census` counted, for the engine's own use."""
-    t = telemetry
-    t.oldest_age = census(
-        sources.tier, sources.state, sources.age, sources.due, rays.cells, rays.unknown, counts
+    t, s = telemetry, sources
+    t.oldest_age, t.oldest_environment = census(
+        s.tier, s.state, s.age, s.due, s.environment_age, s.tap_count, counts
     )
-    t.tick, t.frame, t.sources, t.edits, t.rays = tick, now, sources.count, edits, rays.count
+    t.tick, t.frame, t.sources, t.edits = tick, now, s.count, edits
     t.free, t.direct, t.full = int(counts[Tier.FREE]), int(counts[Tier.DIRECT]), int(counts[Tier.FULL])
-    t.voices_playing, t.voices_virtual = int(counts[3]), int(counts[4])
-    t.cells, t.unknown_share = int(counts[6]), float(counts[7] / max(counts[6], 1))
-    t.queue, t.deferred = int(rays.wanted[0]), int(rays.wanted[0] - rays.wanted[1])
+    t.voices_playing, t.voices_virtual, t.taps = int(counts[3]), int(counts[4]), int(counts[6])
+    t.rays_direct, t.rays_probe, t.rays_environment, t.rays_echo = batch.ray_count.tolist()
+    t.rays = t.rays_direct + t.rays_probe + t.rays_environment + t.rays_echo
+    cells, unknown = batch.cell_count.tolist()
+    t.cells, t.unknown_share = cells, unknown / max(cells, 1)
+    wanted, placed = batch.rays.wanted.tolist()
+    t.queue, t.deferred = wanted, wanted - placed
+    hits, misses, evictions, _, _, waiting, _, _ = batch.counts.tolist()
+    t.cache_hits, t.cache_misses, t.cache_evictions, t.surveys_waiting = hits, misses, evictions, waiting
+    t.surveys, t.cache_invalidations, t.sections_rebuilt = batch.active_count, outdated, rebuilt
+    t.workers, t.room = workers, room.name
+    t.rt60_near, t.rt60_far = room.rt60[:, 1].tolist()
+    t.room_gain_near, t.room_gain_far = room.room_gain.tolist()
     t.limiter_gain = float(master.limiter[1])
     master.limiter[1] = 1.0

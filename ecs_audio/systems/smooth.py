@@ -4,15 +4,57 @@ from __future__ import annotations
 
 import math
 
-from ecs_audio.components import Sources
-from ecs_audio.kernels.levels import ease
+from ecs_audio.components import Batch, Listener, Probes, Sources
+from ecs_audio.kernels.bearing import set_apparent
+from ecs_audio.kernels.levels import ease, ease_sends
+from ecs_audio.kernels.taps import fade_taps, glide
 from ecs_audio.settings import Settings
+from ecs_audio.systems.probe import ease_room
+
+TAP_FADE = 0.05
+"""Time in which an echo comes and goes [s]."""
+ROOM_WAY = 3.0
+"""A room is left by all but exp(-3) after `room_time`."""
 
 
-def smooth(sources: Sources, settings: Settings, *, dt: float) -> None:
-    """Ease gains towards their targets; a source that was never heard starts at them.
+def smooth(
+    sources: Sources,
+    batch: Batch,
+    listener: Listener,
+    probes: Probes,
+    settings: Settings,
+    *,
+    cell_size: float,
+    dt: float,
+    passed: float,
+) -> None:
+    """Ease gains, sends and bearings towards their targets, let echoes glide, and change rooms.
 
-    dt: until the next tick [s].
+    A source that was never heard starts at its targets. dt: until the next tick [s]. passed: since
+    the last one [s].
     """
+    s = sources
     share = 1.0 - math.exp(-dt / settings.occlusion_time) if settings.occlusion_time > 0.0 else 1.0
-    ease(share, sources.state, sources.gain_target, sources.gain_hf_target, sources.gain, sources.gain_hf)
+    ease(share, s.state, s.gain_target, s.gain_hf_target, s.gain, s.gain_hf)
+    if settings.reflects or settings.reverberates:
+        ease_sends(share, s.state, s.send_target, s.send_hf_target, s.send, s.send_hf)
+    if settings.reflects:
+        set_apparent(
+            passed, listener.position, s.heard_position, s.distance, s.path, s.bearing_target, s.positioned,
+            s.state, s.pull, s.bearing, s.apparent_position,
+        )  # fmt: skip
+        fade_taps(
+            passed, TAP_FADE, s.state, s.wanted_plane, s.wanted_point, s.wanted_strength, s.tap_plane,
+            s.tap_point, s.tap_strength, s.tap_level, s.tap_serial, s.tap_count,
+        )  # fmt: skip
+        glide(
+            listener.position, s.heard_position, s.law, s.reference, s.end, s.fade_start, cell_size,
+            settings.speed_of_sound, settings.air, s.tap_count, s.tap_plane, s.tap_point, s.tap_strength,
+            s.tap_level, batch.tap_way, s.tap_delay, s.tap_gain, s.tap_hf, s.tap_direction,
+        )  # fmt: skip
+    else:
+        s.apparent_position[:] = s.heard_position
+    if settings.reverberates:
+        ease_room(
+            probes, 1.0 - math.exp(-ROOM_WAY * dt / settings.room_time) if settings.room_time > 0.0 else 1.0
+        )

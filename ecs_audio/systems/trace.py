@@ -1,31 +1,76 @@
-"""trace: the batch goes through the world in one kernel call."""
+"""trace: the batch goes through the world, each stage in one kernel call."""
 
 from __future__ import annotations
 
-from ecs_audio.components import Listener, Rays, Sources
-from ecs_audio.kernels.bundle import trace_paths
-from ecs_audio.kernels.voxels import Voxels
+import numpy as np
+from numpy.typing import NDArray
+
+from ecs_audio.components import Batch, CacheEntries, Listener, Probes, Rays, Sources
+from ecs_audio.kernels.bundle import place_paths
+from ecs_audio.kernels.census import count_cells
+from ecs_audio.kernels.occlusion import trace_paths
+from ecs_audio.kernels.schedule import pick_new
+from ecs_audio.kernels.sections import Sections
 from ecs_audio.settings import Settings
-from ecs_audio.world import World
+from ecs_audio.systems.apply_results import hand_out
+from ecs_audio.systems.survey import survey
 
 
-def trace(sources: Sources, listener: Listener, rays: Rays, world: World, settings: Settings) -> None:
-    """Trace what `batch_rays` chose; rays beyond the cells' budget are dropped from the batch."""
+def trace(
+    batch: Batch,
+    entries: CacheEntries,
+    probes: Probes,
+    sections: Sections,
+    reflectivity: NDArray[np.float64],
+    settings: Settings,
+) -> None:
+    """Trace what `batch_rays` chose; rays beyond the cells' budget are dropped from the batch.
+
+    It reads and writes nothing but the batch, the rows that the batch has in hand, and the copy of the world.
+    """
+    rays = batch.rays
+    batch.cell_count[:] = 0
+    batch.ray_count[:] = 0
     traced = trace_paths(
-        voxels_of(world), listener.position, sources.heard_position, rays.source, rays.path,
-        settings.max_cells, rays.ends, rays.own, rays.transmission, rays.cells, rays.unknown,
+        sections, rays.count, settings.max_cells, rays.path, rays.ear, rays.mouth, rays.own,
+        rays.transmission, rays.cells, rays.unknown,
     )  # fmt: skip
     rays.resize(traced)
+    count_cells(traced, rays.cells, rays.unknown, batch.cell_count)
+    batch.ray_count[0] = traced
+    survey(batch, entries, probes, sections, reflectivity, settings)
 
 
-def voxels_of(world: World) -> Voxels:
-    """The columns of a world that kernels read, as they are now."""
-    palette = world.palette
-    return Voxels(
-        world.slots,
-        world.cells,
-        world.section_origin,
-        palette.kind,
-        palette.occlusion,
-        float(world.cell_size),
-    )
+def trace_new(
+    sources: Sources,
+    listener: Listener,
+    rays: Rays,
+    sections: Sections,
+    settings: Settings,
+    *,
+    time: float,
+    dt: float,
+) -> int:
+    """Give sources that never had one their straight path at once, beside a worker; returns how many rays.
+
+    time: of this tick [s]. dt: its length [s].
+    """
+    chosen = pick_new(
+        time, sources.age, sources.due, sources.serial, rays.storage["source"], rays.storage["path"],
+        rays.storage["serial"],
+    )  # fmt: skip
+    if not chosen:
+        return 0
+    rays.resize(chosen)
+    place_paths(
+        sections.cell_size, listener.position, sources.heard_position, rays.source, rays.path, rays.shift,
+        rays.ear, rays.mouth, rays.own,
+    )  # fmt: skip
+    rays.resize(
+        trace_paths(
+            sections, chosen, settings.max_cells, rays.path, rays.ear, rays.mouth, rays.own,
+            rays.transmission, rays.cells, rays.unknown,
+        )
+    )  # fmt: skip
+    hand_out(sources, rays, asked=time, time=time, dt=dt)
+    return rays.count

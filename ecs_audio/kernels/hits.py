@@ -1,0 +1,193 @@
+"""What rays hit, followed from hit to hit by mirror reflection."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ecs_audio.kernels.jit import F8_1, F8_2, I4_1, I8, I8_1, I8_2, Array, kernel, law
+from ecs_audio.kernels.lanes import (
+    BAD,
+    CELL,
+    COUNT,
+    DIRECTION,
+    FLIP,
+    HIT,
+    HITS,
+    IDLE,
+    INVERSE,
+    LANES,
+    NOT_YET,
+    ONE_UNKNOWN,
+    ORIGIN,
+    OUTSIDE,
+    OVER,
+    OWN,
+    RAY,
+    REACH,
+    RECORD,
+    RELATIVE,
+    RUNNING,
+    STATE,
+    TIME,
+    enter,
+    launch,
+    leaves_world,
+    lie_down,
+)
+from ecs_audio.kernels.sections import (
+    CALLS,
+    EMPTY,
+    FLUID,
+    MIXED,
+    ONE,
+    OWN_ROWS,
+    SECTIONS,
+    Sections,
+    brick_at,
+    material_at,
+    material_in,
+)
+from ecs_audio.kernels.steps import advance, derive_absent, fetch, touch
+from ecs_audio.kernels.walk import INF
+
+MISS, REFUSED = -1, -2
+OFF_SURFACE = 1e-3
+"""A reflected ray begins so far before the face [m]."""
+
+
+@law
+def inside(p: float, cell: float) -> float:
+    """A coordinate held so far inside a cell that no rounding puts it into the next one."""
+    margin = 1e-6 + 1e-15 * abs(cell)
+    return min(max(p, cell + margin), cell + 1.0 - margin)
+
+
+@kernel(SECTIONS, I8, I8, F8_2, F8_2, F8_1, I8_1, I8_1, I8_1, I4_1, I4_1, F8_1, I8_1, I8_2, F8_2, I8_1)
+def trace_hits(
+    sections: Sections,
+    count: int,
+    max_cells: int,
+    origin: Array,
+    direction: Array,
+    reach: Array,
+    segments: Array,
+    first: Array,
+    out_found: Array,
+    out_cells: Array,
+    out_unknown: Array,
+    out_time: Array,
+    out_face: Array,
+    out_cell: Array,
+    out_point: Array,
+    out_material: Array,
+) -> int:
+    """Follow the first `count` rays from hit to hit; returns how many were traced, always a prefix.
+
+    max_cells: no further ray starts once so many cells were looked at; those in flight are finished.
+    origin, direction: (n, 3) [m]; afterwards where each ray would go on: reflected, 1 mm before the face.
+    reach: (n,) longest way between two hits [lengths of direction].
+    segments, first: (n,) hits wanted, and where they begin in the arrays of hits.
+    out_found, out_cells, out_unknown: (n,) hits made, cells looked at (an empty cube counts as one), and those
+    of them that are not loaded; leaving the world counts as one such.
+    out_time, out_face, out_cell, out_point, out_material: way from the hit before [lengths of direction], 2 x
+    axis + 1 if the ray came travelling downwards, cell, point on the face [m], material. Behind the last
+    hit time is inf and the face MISS, or REFUSED for a ray that is not finite or does not move.
+    """
+    records, bits, rows, box = sections.records, sections.bits, sections.rows, sections.state
+    slots, cells, kind = sections.slots, sections.cells, sections.kind
+    reals, wholes, words = sections.reals, sections.wholes, sections.words
+    size = sections.cell_size
+    off = min(OFF_SURFACE / size, 0.5)
+    touching = box[MIXED] > rows.shape[1] - OWN_ROWS
+    box[CALLS] += 1
+    lie_down(reals, wholes)
+    started, spent = np.int64(0), np.int64(0)
+    while True:
+        running = 0
+        for lane in range(LANES):
+            ends = wholes[STATE + lane]
+            ray, segment = wholes[RAY + lane], wholes[HITS + lane]
+            while ends != RUNNING:
+                if ends == HIT:
+                    a = first[ray] + segment
+                    t = reals[TIME + lane]
+                    axis = 0
+                    for other in range(1, 3):
+                        k = other * LANES + lane
+                        if (reals[CELL + k] - reals[ORIGIN + k]) * reals[INVERSE + k] == t:
+                            axis = other
+                    for k in range(3):
+                        out_cell[a, k] = box[k] + (
+                            wholes[RELATIVE + k * LANES + lane] ^ wholes[FLIP + k * LANES + lane]
+                        )
+                    if wholes[OWN + lane] >= 0:
+                        met = material_at(box, slots, cells, out_cell[a, 0], out_cell[a, 1], out_cell[a, 2])
+                        if met == wholes[OWN + lane]:  # the fluid that the ray began in
+                            reals[TIME + lane] = NOT_YET
+                            ends = RUNNING
+                            wholes[STATE + lane] = ends
+                            break
+                    out_time[a] = t
+                    out_face[a] = 2 * axis - wholes[FLIP + axis * LANES + lane]
+                    for other in range(3):
+                        k = other * LANES + lane
+                        o, d, cell = reals[ORIGIN + k], reals[DIRECTION + k], reals[CELL + k]
+                        p = cell if other == axis else min(max(o + d * t, cell), cell + 1.0)
+                        q = cell - off if other == axis else inside(o + d * t, cell)
+                        sign = -size if wholes[FLIP + k] else size
+                        out_point[a, other] = p * sign
+                        origin[ray, other] = q * sign
+                    direction[ray, axis] = -direction[ray, axis]
+                    segment += 1
+                    out_found[ray] = segment
+                elif ends != IDLE:
+                    if ends == OVER and leaves_world(reals, wholes, box, lane):
+                        wholes[COUNT + lane] += ONE_UNKNOWN
+                    for a in range(first[ray] + segment, first[ray] + segments[ray]):
+                        out_time[a] = INF
+                        out_face[a] = REFUSED if ends == BAD else MISS
+                    segment = segments[ray]
+                if ends == IDLE or segment >= segments[ray]:
+                    if ends != IDLE:
+                        out_cells[ray] = wholes[COUNT + lane] & 0xFFFF_FFFF
+                        out_unknown[ray] = wholes[COUNT + lane] >> 32
+                    ends = IDLE
+                    wholes[STATE + lane] = IDLE
+                    if started >= count or spent >= max_cells:
+                        break
+                    ray, segment = started, np.int64(0)
+                    started += 1
+                    out_found[ray], out_cells[ray], out_unknown[ray] = 0, 0, 0
+                    wholes[RAY + lane], wholes[COUNT + lane] = ray, 0
+                    if segments[ray] <= 0:
+                        continue
+                for k in range(3):
+                    o, d = origin[ray, k], direction[ray, k]
+                    if size != 1.0:
+                        o, d = o / size, d / size
+                    reals[ORIGIN + k * LANES + lane], reals[DIRECTION + k * LANES + lane] = o, d
+                reals[REACH + lane] = reach[ray]
+                wholes[HITS + lane] = segment
+                ends = launch(reals, wholes, box, lane)
+                if ends == OUTSIDE:
+                    ends = enter(reals, wholes, box, lane)
+                wholes[OWN + lane] = -1
+                if ends == RUNNING and reals[TIME + lane] < 0.0:
+                    x = wholes[RELATIVE + lane] ^ wholes[FLIP + lane]
+                    y = wholes[RELATIVE + LANES + lane] ^ wholes[FLIP + LANES + lane]
+                    z = wholes[RELATIVE + 2 * LANES + lane] ^ wholes[FLIP + 2 * LANES + lane]
+                    if (records[wholes[RECORD + lane]] >> brick_at(x, y, z)) & ONE:
+                        own = material_in(slots, cells, wholes[RECORD + lane] >> 1, x, y, z)
+                        wholes[OWN + lane] = own if kind[own] == FLUID else -1
+            running += 1 if ends == RUNNING else 0
+        if running == 0:
+            break
+        while fetch(records, bits, wholes, words) != EMPTY:
+            derive_absent(sections)
+        if touching:
+            touch(rows, box[CALLS], words)
+        spent += advance(box, reals, wholes, words, 0.0)
+    for ray in range(started):
+        for a in range(first[ray], first[ray] + out_found[ray]):
+            out_material[a] = material_at(box, slots, cells, out_cell[a, 0], out_cell[a, 1], out_cell[a, 2])
+    return started
