@@ -55,6 +55,12 @@ def engine_for(scenario: Scenario) -> Engine:
     return Engine(scenario.world, scenario.clips, settings=scenario.settings, seed=scenario.seed)
 
 
+MEANS = (
+    "full", "direct", "free", "rays", "rays_direct", "rays_probe", "rays_environment", "rays_echo", "cells",
+)  # fmt: skip
+"""What a census gives the mean of."""
+
+
 @dataclass
 class Census:
     """Telemetry of a whole performance. Use it as the `watch` of `perform`."""
@@ -72,9 +78,8 @@ class Census:
         }
         if not column:
             return {"ticks": 0}
-        mean = {
-            name: round(float(column[name].mean()), 3) for name in ("full", "direct", "free", "rays", "cells")
-        }
+        mean = {name: round(float(column[name].mean()), 3) for name in MEANS}
+        hits, misses = int(column["cache_hits"].sum()), int(column["cache_misses"].sum())
         return {
             "ticks": len(self.rows),
             "sources": int(column["sources"].max()),
@@ -83,7 +88,20 @@ class Census:
             "max_cells": int(column["cells"].max()),
             "unknown_share": round(float(column["unknown_share"].mean()), 6),
             "oldest_age": round(float(column["oldest_age"].max()), 4),
+            "oldest_environment": round(float(column["oldest_environment"].max()), 4),
             "deferred": int(column["deferred"].sum()),
+            "cache": {
+                "hits": hits,
+                "misses": misses,
+                "hit_rate": round(hits / max(hits + misses, 1), 4),
+                "evictions": int(column["cache_evictions"].sum()),
+                "invalidations": int(column["cache_invalidations"].sum()),
+            },
+            "taps": int(column["taps"].max()),
+            "rooms": {
+                str(room): round(float((column["room"] == room).mean()), 4)
+                for room in np.unique(column["room"])
+            },
             "edits": int(column["edits"].sum()),
             "voices": {
                 "playing": int(column["voices_playing"].max()),

@@ -63,7 +63,7 @@ class Settings:
     """FULL and DIRECT sources together."""
     audible_db: float = -60.0
     """A FREE source below this level is not traced [dBFS]."""
-    max_rays: int = 1024
+    max_rays: int = 2048
     """Rays a tick, about 1 ms on one core."""
     max_cells: int = 50_000
     """Cells looked at a tick, about 1 ms on one core; the rays in flight, 16 at most, are finished."""

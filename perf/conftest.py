@@ -13,6 +13,21 @@ from ecs_audio.kernels import jit
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))  # the naive twins
 
 
+TABLE: list[str] = []
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_terminal_summary(terminalreporter):
+    for line in TABLE:
+        terminalreporter.write_line(line)
+
+
+@pytest.fixture(scope="session")
+def table():
+    """Lines to be printed at the end."""
+    return TABLE
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _compiled():
     for kernel in jit.pending():

@@ -71,7 +71,11 @@ def build_town(world, rng):
     for x in range(x0 + 4, x1 - 16, 20):
         for z in range(z0 + 4, z1 - 16, 20):
             (wide, deep), floors = rng.integers(8, 15, 2), int(rng.integers(1, 4))
-            world.fill((x, PLATEAU, z), (x + wide, PLATEAU + 5 * floors + 1, z + deep), str(rng.choice(["oak_planks", "bricks"])))
+            world.fill(
+                (x, PLATEAU, z),
+                (x + wide, PLATEAU + 5 * floors + 1, z + deep),
+                str(rng.choice(["oak_planks", "bricks"])),
+            )
             for y in range(PLATEAU + 1, PLATEAU + 5 * floors, 5):
                 world.fill((x + 1, y, z + 1), (x + wide - 1, y + 4, z + deep - 1), "air")
                 for wall in (x, x + wide - 1):
@@ -137,7 +141,10 @@ def places(land, count=25, seed=3):
     return {
         "open": around(x[open_air], y[open_air] + 2, z[open_air]),
         "altitude": around(x[high], np.minimum(250, y[high] + rng.integers(40, 100, count)), z[high]),
-        "houses": house[:, :3] + 1 + rng.uniform(0, 1, (count, 3)) * (house[:, 3:] - 2) * (1, 0, 1) + (0, 1.2, 0),
+        "houses": house[:, :3]
+        + 1
+        + rng.uniform(0, 1, (count, 3)) * (house[:, 3:] - 2) * (1, 0, 1)
+        + (0, 1.2, 0),
         "canyon": around(along, land.ground[along, across] + rng.integers(1, 6, count), across),
     }
 

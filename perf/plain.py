@@ -95,7 +95,9 @@ def quads(filled):
             start = np.flatnonzero(new)
             du = np.diff(np.append(start, len(p)))
             found.append(
-                np.stack([np.full(len(start), axis), p[start] + 1, u[start], v[start], du, (end - v)[start]], 1)
+                np.stack(
+                    [np.full(len(start), axis), p[start] + 1, u[start], v[start], du, (end - v)[start]], 1
+                )
             )
     return np.concatenate(found)
 

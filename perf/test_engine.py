@@ -23,6 +23,39 @@ def test_tick(benchmark, crowd, sources):
         }
 
 
+@pytest.mark.parametrize("caches", ["warm", "cold"])
+def test_tick_with_everything_due(benchmark, crowd, caches):
+    """100 sources, 16 of them FULL with their environments and echoes, and the probe, all in one tick."""
+    engine, _, move = crowd(100, cache=False, max_rays=8192, max_cells=1 << 30)
+    flushed = np.zeros(1 << 24)
+    ray_work = []
+    with engine:
+
+        def setup():
+            move()
+            engine.render(800)
+            sources, probe = engine.sources, engine.probes
+            sources.due[sources.due != np.inf] = -np.inf
+            sources.environment_due[:] = -np.inf
+            probe.due[:] = -np.inf
+            if caches == "cold":
+                flushed[:] += 1.0
+
+        def tick():
+            spent = engine.tick(1 / 60).microseconds
+            ray_work.append(spent["batch_rays"] + spent["trace"])
+
+        benchmark.pedantic(tick, setup=setup, rounds=100)
+        t = engine.telemetry
+        benchmark.extra_info |= {
+            "sources": 100,
+            "rays": t.rays,
+            "cells": t.cells,
+            "surveys": t.surveys,
+            "ray_work_microseconds": round(float(np.median(ray_work)), 1),
+        }
+
+
 @pytest.mark.parametrize("interpolation", ["linear", "sinc8"])
 @pytest.mark.parametrize("sources", [16, 100])
 def test_block(benchmark, crowd, sources, interpolation):

@@ -19,17 +19,6 @@ ROUNDS = 9
 
 
 @pytest.fixture(scope="module")
-def table(request):
-    """Lines that are printed at the end."""
-    lines = []
-    yield lines
-    out = request.config.pluginmanager.getplugin("terminalreporter")
-    out.write_line("")
-    for line in lines:
-        out.write_line(line)
-
-
-@pytest.fixture(scope="module")
 def land():
     return scenery.landscape()
 
@@ -104,7 +93,9 @@ def test_first_hits(benchmark, land, geometry, ids, rays, table, kind):
     real, expected = caller(hits), np.zeros(len(origin))
     benchmark.pedantic(real, rounds=3, warmup_rounds=1)
     few = len(origin) // 8 if kind == "all" else len(origin)
-    ours, naive = seconds(real, lambda: plain.first_hits(ids, origin[::8], direction[::8], REACH, expected[::8]))
+    ours, naive = seconds(
+        real, lambda: plain.first_hits(ids, origin[::8], direction[::8], REACH, expected[::8])
+    )
     plain.first_hits(ids, origin, direction, REACH, expected)
     assert np.allclose(hits.time, expected, atol=1e-6)
     rate, ratio = len(origin) / ours, naive * 8 / ours
@@ -141,7 +132,9 @@ def test_occlusion_of_paths(benchmark, land, geometry, ids, table):
         )  # fmt: skip
 
     benchmark.pedantic(real, rounds=3, warmup_rounds=1)
-    ours, naive = seconds(real, lambda: plain.occlusions(ids, palette.occlusion, a[::4], b[::4], expected[::4]))
+    ours, naive = seconds(
+        real, lambda: plain.occlusions(ids, palette.occlusion, a[::4], b[::4], expected[::4])
+    )
     rate, ratio = n / ours, naive * 4 / ours
     benchmark.extra_info |= {"rays": n, "rays_per_second": rate, "ratio_to_naive": ratio}
     table.append(f"occlusion   all       {rate / 1e6:6.2f} M paths/s  {ratio:6.1f} x plain walk")
@@ -180,7 +173,9 @@ def test_edits(benchmark, land, what, table):
     world, geometry = land.world, Geometry()
     follow(geometry, world)
     rng = np.random.default_rng(5)
-    everywhere = np.stack([rng.integers(100, 900, 6000), rng.integers(1, 200, 6000), rng.integers(100, 900, 6000)], 1)
+    everywhere = np.stack(
+        [rng.integers(100, 900, 6000), rng.integers(1, 200, 6000), rng.integers(100, 900, 6000)], 1
+    )
     Hits(world, everywhere + 0.5, rng.normal(size=(6000, 3)), 100.0, 1, geometry)
     x, z = rng.integers(50, 400, (2, 60))
     turn = iter(range(1 << 20))

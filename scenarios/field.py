@@ -83,6 +83,8 @@ def scenario(
 def check(heard: ea.Recording) -> None:
     """The free field: -6.02 dB a doubling, d / 343 s late, no tail, no echo."""
     check_doublings(heard.again(what="doubling"))
+    rooms = {row["room"] for row in heard.rows}
+    assert rooms == {"field"}, f"the listener is in a {', a '.join(sorted(rooms))}; it is a field"
     for distance in (5.0, 50.0, 200.0):
         # Without air's shelf the clap arrives as it was made, so that every frame can be compared.
         check_clap(heard.again(what="clap", distance=distance, air=False))

@@ -8,6 +8,7 @@ import numpy as np
 
 import ecs_audio as ea
 from ecs_audio.analysis import clicks, loudness_lufs, peak_db
+from ecs_audio.components.probes import CLASSES
 from scenarios import _sounds
 from scenarios._attack import Attack, break_wall, guns, missiles
 from scenarios._crowd import crowd
@@ -89,6 +90,7 @@ def scenario(
             "route": site.route,
             "room": site.room,
             "arrives": going.arrives,
+            "open_street": world is None,
             "wall_at": wall_at,
             "blasts": attack.blasts,
             "holes": attack.holes,
@@ -101,6 +103,7 @@ def check(heard: ea.Recording) -> None:
     """Sound and budgets are whole, the mix is at its level, walls break, and the same happens again."""
     check_sound(heard)
     check_budgets(heard)
+    check_rooms(heard)
     check_walls(heard)
     check_clicks(heard)
     check_again(heard)
@@ -123,22 +126,41 @@ def check_sound(heard: ea.Recording) -> None:
 
 
 def check_budgets(heard: ea.Recording) -> None:
-    """As many sources as asked, rays and cells within their budgets, no path older than 2 s."""
+    """As many sources as asked, rays and cells within their budgets, nothing traced too long ago."""
     settings, wanted = heard.scenario.settings, heard.scenario.facts["sources"]
     alive = float(np.median([row["sources"] for row in heard.rows]))
     assert abs(alive - wanted) <= max(0.2 * wanted, 3.0), (
         f"{alive:g} sources live, in the median; {wanted} are due"
     )
-    # The last chunk of 64 rays may begin just below the budget; a ray crosses three cells a metre at most.
-    chunk = 64.0 * 3.0 * _farthest(heard)
+    # The last 16 rays may begin just below the budget; a ray crosses three cells a metre at most.
+    chunk = 16.0 * 3.0 * _farthest(heard)
     for row in heard.rows:
         time, rays, cells = row["time"], row["rays"], row["cells"]
         assert rays <= settings.max_rays, f"{rays} rays at {time:.2f} s; the budget is {settings.max_rays}"
         assert cells <= settings.max_cells + chunk, (
-            f"{cells} cells at {time:.2f} s; the budget is {settings.max_cells}, and {chunk:.0f} for a chunk"
+            f"{cells} cells at {time:.2f} s; the budget is {settings.max_cells}, and {chunk:.0f} for rays"
+            " in flight"
         )
     oldest = max(row["oldest_age"] for row in heard.rows)
     assert oldest <= 2.0, f"a straight path is {oldest:.2f} s old; at most 2 s are allowed"
+    oldest = max(row["oldest_environment"] for row in heard.rows)
+    assert oldest <= 10.0, f"an environment is {oldest:.2f} s old; at most 10 s are allowed"
+
+
+def check_rooms(heard: ea.Recording) -> None:
+    """The listener is outdoors until it arrives, and indoors from then on. Other worlds may be overgrown."""
+    arrives = heard.scenario.facts["arrives"]
+    outdoors = {"field", "street", "canyon"} if heard.scenario.facts["open_street"] else set(CLASSES)
+    for kinds, begin, end in (
+        (outdoors, 1.0, arrives - 2.0),
+        ({"room", "hall", "tunnel"}, arrives + 2.0, heard.scenario.seconds),
+    ):
+        rooms = [row["room"] for row in heard.rows if begin <= row["time"] < end]
+        share = np.mean([room in kinds for room in rooms]) if rooms else 1.0
+        assert share > 0.8, (
+            f"between {begin:.1f} and {end:.1f} s the place is a {', a '.join(sorted(set(rooms)))};"
+            f" it should be a {' or a '.join(sorted(kinds))} nearly all the time, not {share:.0%} of it"
+        )
 
 
 def check_walls(heard: ea.Recording) -> None:

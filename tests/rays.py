@@ -101,7 +101,11 @@ def differences(world, origin, direction, reach, segments=1, geometry=None):
     grid = naive_rays.dense(world)
     start, way = np.array(origin, float).reshape(n, 3), np.array(direction, float).reshape(n, 3)
     time, face, cell = np.zeros((n, segments)), *np.zeros((2, n, segments, 3), np.int64)
-    face, point, material = face[:, :, 0].copy(), np.zeros((n, segments, 3)), np.zeros((n, segments), np.int64)
+    face, point, material = (
+        face[:, :, 0].copy(),
+        np.zeros((n, segments, 3)),
+        np.zeros((n, segments), np.int64),
+    )
     naive_rays.trails(
         grid.ids, grid.low, grid.kind, grid.size, start, way, hits.reach, segments,
         time, face, cell, point, material,
@@ -127,7 +131,10 @@ class Paths:
         n = len(ear)
         self.geometry = Geometry() if geometry is None else geometry
         follow(self.geometry, world)
-        self.ear, self.mouth = np.array(ear, float) / world.cell_size, np.array(mouth, float) / world.cell_size
+        self.ear, self.mouth = (
+            np.array(ear, float) / world.cell_size,
+            np.array(mouth, float) / world.cell_size,
+        )
         self.own = np.zeros((n, 6), np.int64)
         for at, (p, q) in enumerate(((self.ear, self.mouth), (self.mouth, self.ear))):
             cell = np.where(q > p, np.ceil(p) - 1, np.floor(p))

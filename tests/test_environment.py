@@ -348,3 +348,52 @@ def test_a_change_of_rooms_takes_about_a_second_and_no_step(clips):
         assert steps.max() < 0.1 * gains[0]
         assert abs(gains[60] - gains[-1]) < 0.06 * abs(gains[0] - gains[-1])
         assert engine.probe.name == "hall"
+
+
+def test_a_camera_flown_through_a_hill_hears_no_step_of_3_db_in_20_ms(clips):
+    world = ea.World.empty(size=(128, 64, 64))
+    world.fill((0, 0, 0), (128, 2, 64), "grass_block")
+    for height in range(2, 32):  # 30 m high, 60 m long at its foot
+        world.fill((64 - (32 - height), height, 0), (64 + (32 - height), height + 1, 64), "stone")
+    with engine_in(world, clips, (10, 12, 32)) as engine:
+        rows = [
+            engine.spawn("tone", position=p, looping=True)
+            for p in ((20, 4, 20), (100, 4, 40), (64, 40, 32), (30, 20, 30))
+        ]
+        levels = []
+        for tick in range(int(5.4 * 50)):
+            engine.listener.look(position=(10 + 20 * tick / 50, 12.3, 32.4), forward=(1, 0, 0))
+            engine.tick(1 / 50)
+            assert np.isfinite(engine.render(960)).all()
+            s = engine.sources
+            levels.append(s.loudness[s.rows(rows)] * s.gain[s.rows(rows)])
+    steps = np.abs(np.diff(20 * np.log10(np.array(levels)[5:]), axis=0))
+    assert steps.max() < 3
+
+
+def test_tails_stand_in_the_order_of_their_places(clips):
+    def tail(world, listener):
+        with engine_in(world, clips, listener) as engine:
+            engine.tick(TICK)
+            probe = engine.probe
+            main = probe.room_gain.argmax()
+            return (probe.rt60[main, 1] if probe.room_gain.any() else 0.0), probe.name
+
+    field = ea.World.empty(size=(128, 32, 128))
+    field.fill((0, 0, 0), (128, 1, 128), "grass_block")
+    tunnel = ea.World.empty(size=(16, 16, 160))
+    tunnel.fill((4, 2, 20), (10, 8, 140), "stone")
+    tunnel.fill((5, 3, 20), (9, 7, 140), "air")
+    places = {
+        "field": tail(field, (64, 2.6, 64)),
+        "room": tail(box((0, 0, 0), (5, 3, 4), "oak_planks"), (2.2, 1.6, 1.7)),
+        "tunnel": tail(tunnel, (7.2, 4.6, 80)),
+        "canyon": tail(canyon(), (30, 2.6, 128)),
+    }
+    assert [name for _, name in places.values()] == list(places)
+    times = [time for time, _ in places.values()]
+    assert times == sorted(times)
+    assert times[0] == 0.0
+    assert times[1] == pytest.approx(0.87, rel=0.15)
+    assert 0.8 < times[2] < 1.8
+    assert 2.0 < times[3] < 5.0

@@ -235,9 +235,7 @@ def test_a_cap_of_64_kib_changes_neither_results_nor_steps():
     rng = np.random.default_rng(9)
     for _ in range(4):
         results = [Hits(world, *ray, 150.0, 3, geometry).bytes for geometry in (small, large)]
-        paths = [
-            Paths(world, ray[0], ray[0] + 30 * ray[1], geometry).bytes for geometry in (small, large)
-        ]
+        paths = [Paths(world, ray[0], ray[0] + 30 * ray[1], geometry).bytes for geometry in (small, large)]
         assert results[0] == results[1]
         assert paths[0] == paths[1]
         edit(world, rng, 300)

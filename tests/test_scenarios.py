@@ -175,9 +175,10 @@ class TestRaid:
     @pytest.mark.parametrize(
         ("column", "value", "complaint"),
         [
-            ("rays", 1025, "the budget is 1024"),
+            ("rays", 2049, "the budget is 2048"),
             ("cells", 90_000, "the budget is 50000"),
             ("oldest_age", 2.1, "at most 2 s"),
+            ("oldest_environment", 10.1, "at most 10 s"),
             ("sources", 60, "60 sources live"),
         ],
     )

@@ -7,8 +7,8 @@ import pytest
 from conftest import TICK, wall_world
 
 import ecs_audio as ea
-from ecs_audio.kernels.lanes import LANES
 from ecs_audio.kernels.heap import pop
+from ecs_audio.kernels.lanes import LANES
 from ecs_audio.kernels.schedule import queue_up
 
 

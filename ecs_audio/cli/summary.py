@@ -70,6 +70,7 @@ def changed(settings: Settings) -> dict[str, Any]:
 def lines(s: dict[str, Any]) -> list[tuple[str, str]]:
     """The summary as names and values for people, without the times of the systems."""
     mean, voices, budget = s["per_tick"], s["voices"], s["budget"]
+    cache = s["cache"]
     peak = "silence" if s["peak_db"] is None else f"{s['peak_db']:.1f} dBFS"
     limiter = f"up to {s['limiter_reduction_db']:.2f} dB" if s["limiter_reduction_db"] else "idle"
     factor = f"{s['realtime_factor']:.1f}× real time, {s['render_seconds']:.2f} s"
@@ -84,9 +85,14 @@ def lines(s: dict[str, Any]) -> list[tuple[str, str]]:
         ("sources", f"{mean['full']:.1f} full, {mean['direct']:.1f} direct, {mean['free']:.1f} free a tick"),
         ("", f"{s['sources']} at most"),
         ("rays", f"{mean['rays']:,.0f} a tick, at most {s['max_rays']:,} of {budget['rays']:,}"),
+        ("", f"{mean['rays_direct']:,.0f} direct, {mean['rays_environment']:,.0f} around sources,"),
+        ("", f"{mean['rays_echo']:,.0f} of echoes, {mean['rays_probe']:,.0f} of the probe"),
         ("cells", f"{mean['cells']:,.0f} a tick, at most {s['max_cells']:,} of {budget['cells']:,}"),
         ("unknown cells", f"{100 * s['unknown_share']:.2f} %"),
-        ("oldest path", f"{s['oldest_age']:.2f} s"),
+        ("oldest path", f"{s['oldest_age']:.2f} s, oldest environment {s['oldest_environment']:.2f} s"),
+        ("cache", f"{100 * cache['hit_rate']:.0f} % of {cache['hits'] + cache['misses']:,} environments"),
+        ("echoes", f"{s['taps']} at most"),
+        ("rooms", ", ".join(f"{room} {100 * share:.0f} %" for room, share in s["rooms"].items())),
         ("voices", f"{voices['playing']} playing, {voices['virtual']} virtual at most"),
         ("", f"{voices['refused']} refused, {voices['stolen']} stolen in all"),
         ("world edits", f"{s['edits']:,}"),

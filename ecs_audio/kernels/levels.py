@@ -16,17 +16,32 @@ def pan(side: float) -> tuple[float, float]:
     return math.cos(angle), math.sin(angle)
 
 
-@kernel(F8, U1_1, F8_1, F8_1, F8_1, F8_1)
+QUIET = 1e-3
+"""Below this amplitude, -60 dB, a gain may rise at once."""
+
+
+@kernel(F8, F8, U1_1, F8_1, F8_1, F8_1, F8_1)
 def ease(
-    share: float, state: Array, gain_target: Array, gain_hf_target: Array, gain: Array, gain_hf: Array
+    share: float,
+    steepest: float,
+    state: Array,
+    gain_target: Array,
+    gain_hf_target: Array,
+    gain: Array,
+    gain_hf: Array,
 ) -> None:
     """Move both gains by a share of their way to the targets; a source never heard yet (state 0) is there.
 
+    The first part of the way from -40 dB to 0 would be a jump of 25 dB for the ear: so the broad gain rises
+    by no more than the factor `steepest`.
     state, gain_target, gain_hf_target, gain, gain_hf: (n,) columns of `Sources`.
     """
     for i in range(state.shape[0]):
         part = 1.0 if state[i] == 0 else share
-        gain[i] += (gain_target[i] - gain[i]) * part
+        wanted = gain[i] + (gain_target[i] - gain[i]) * part
+        if state[i] != 0:
+            wanted = min(wanted, max(gain[i], QUIET) * steepest)
+        gain[i] = wanted
         gain_hf[i] += (gain_hf_target[i] - gain_hf[i]) * part
 
 

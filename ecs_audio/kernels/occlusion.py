@@ -190,7 +190,9 @@ def trace_paths(
                 left = 1.0
                 for k in range(lane, lane + 3 * LANES, LANES):
                     left = min(left, (reals[CELL + k] + 1.0 - reals[ORIGIN + k]) * reals[INVERSE + k])
-                reals[SUM + lane] += occlusion[material] * ((left - reals[TIME + lane]) * reals[LENGTH + lane])
+                reals[SUM + lane] += occlusion[material] * (
+                    (left - reals[TIME + lane]) * reals[LENGTH + lane]
+                )
                 wholes[HITS + lane] += 1
                 if wholes[HITS + lane] >= limit or reals[SUM + lane] > ENOUGH:
                     wholes[STATE + lane] = HIT

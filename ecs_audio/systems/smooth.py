@@ -11,6 +11,8 @@ from ecs_audio.kernels.taps import fade_taps, glide
 from ecs_audio.settings import Settings
 from ecs_audio.systems.probe import ease_room
 
+STEEPEST = 120.0
+"""The broad gain of occlusion rises by so much at most [dB/s], less than 3 dB in 20 ms."""
 TAP_FADE = 0.05
 """Time in which an echo comes and goes [s]."""
 ROOM_WAY = 3.0
@@ -35,7 +37,7 @@ def smooth(
     """
     s = sources
     share = 1.0 - math.exp(-dt / settings.occlusion_time) if settings.occlusion_time > 0.0 else 1.0
-    ease(share, s.state, s.gain_target, s.gain_hf_target, s.gain, s.gain_hf)
+    ease(share, 10.0 ** (STEEPEST * dt / 20.0), s.state, s.gain_target, s.gain_hf_target, s.gain, s.gain_hf)
     if settings.reflects or settings.reverberates:
         ease_sends(share, s.state, s.send_target, s.send_hf_target, s.send, s.send_hf)
     if settings.reflects:
