@@ -266,6 +266,7 @@ class Engine:
         self._tracing.recall()
         forget_world(self.sources, self.entries, self.probes)
         self.batch.counts[:] = 0
+        self._seen = self._world.revision
         self._start()
 
     def close(self) -> None:

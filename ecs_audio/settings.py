@@ -66,7 +66,7 @@ class Settings:
     max_rays: int = 2048
     """Rays a tick, about 1 ms on one core."""
     max_cells: int = 50_000
-    """Cells looked at a tick, about 1 ms on one core; the rays in flight, 16 at most, are finished."""
+    """Cells looked at a tick, about 1 ms on one core; the rays in flight, 32 at most, are finished."""
     listener_jump: float = 4.0
     """A longer way of the listener in one tick makes every source due [m]."""
     teleport: float = 25.0

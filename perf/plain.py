@@ -1,4 +1,4 @@
-"""What rays are measured against: the textbook walk through every cell of a dense array, compiled by numba."""
+"""What rays are measured against: a textbook walk through every cell of a dense array, and meshes."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Rays by walking every cell of a dense array: slow twins that numba makes fast enough for a million rays.
 
-They share with the kernels only what exactness to the bit needs: the closed form of every crossing's time, the
-order of ties, the rule for origins exactly on a face, and where a reflected ray goes on. `naive.py` has the
-same walk once more in plain Python; a test holds them to each other.
+They share with the kernels only what exactness to the bit needs: the closed form of every crossing's time,
+the order of ties, the rule for origins exactly on a face, and where a reflected ray goes on. `naive.py` has
+the same walk once more in plain Python; a test holds them to each other.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def first_hit(ids, low, kind, o, d, reach, cell):
 
 @numba.njit(error_model="numpy")
 def trails(ids, low, kind, size, origin, direction, reach, segments, time, face, cell, point, mat):
-    """Follow rays (n, 3) over `segments` mirror reflections; outputs (n, segments) and so on. Updates the rays."""
+    """Follow rays (n, 3) over `segments` mirror reflections; outputs (n, segments). Updates the rays."""
     c = np.zeros(3, np.int64)
     off = min(0.001 / size, 0.5)
     for i in range(len(origin)):
@@ -145,7 +145,7 @@ def occlusion(ids, low, kind, per_metre, size, a, b, ear, mouth):
                 if crossed < left:
                     axis, left = k, crossed
         now = material(ids, c[0], c[1], c[2])
-        fluid = kind[now] == FLUID and (now == here or now == there)
+        fluid = kind[now] == FLUID and (now in (here, there))
         buried = buried and kind[now] == SOLID
         own = (c == e).all() or (c == m).all()
         if kind[now] != OPEN and not buried and not fluid and not own:

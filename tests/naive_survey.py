@@ -53,7 +53,7 @@ def first_hit(cells, o, d, reach):
     ix, iy, iz = (1 / v if s else math.inf for v, s in ((dx, sx), (dy, sy), (dz, sz)))
     x, y, z = (math.ceil(p) - 1 if s > 0 else math.floor(p) for p, s in ((ox, sx), (oy, sy), (oz, sz)))
     nx, ny, nz = cells.shape
-    ids, kind, own, axis = cells.ids, cells.kind, None, -1
+    ids, kind, own, axis, t = cells.ids, cells.kind, None, -1, 0.0
     while True:
         i, j, k = x - ax, y - ay, z - az
         met = ids[i][j][k] if 0 <= i < nx and 0 <= j < ny and 0 <= k < nz else 0
@@ -117,7 +117,7 @@ def sees(cells, eye, place):
 
 
 def directions(number):
-    """Where the rays of survey `number` go: a Fibonacci lattice, turned by the golden angle for each survey."""
+    """Where the rays of survey `number` go: a Fibonacci lattice, turned by a golden angle for each survey."""
     golden = (1 + math.sqrt(5)) / 2
     turn = number * math.pi * (3 - math.sqrt(5))
     rays = []

@@ -25,7 +25,7 @@ def kinds(world):
 
 
 def naive_cubes(kind):
-    """Side of the largest cube of sections of one kind that begins at each, in each octant; by trying sides."""
+    """Side of the largest cube of sections of one kind that begins at each, by octant; by trying sides."""
     sides = np.zeros((8, *kind.shape), int)
     for octant in range(8):
         up = [octant >> axis & 1 for axis in range(3)]

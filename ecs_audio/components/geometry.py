@@ -31,7 +31,7 @@ class Geometry:
         self.sections: Any = None
         """The record that kernels take. Set by `follow`."""
         self.state = np.zeros(11, np.int64)
-        """Lowest cell, and sections along each axis (set by `follow`); then mixed sections, rows taken, kernel
+        """Lowest cell, sections along each axis (set by `follow`); then mixed sections, rows taken, kernel
         calls, rows derived, rows given up (set by kernels)."""
         self.resize(0)
 

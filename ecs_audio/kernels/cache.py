@@ -113,21 +113,22 @@ def forget_edited(
     return count
 
 
-@kernel(U1_1, U1_1, I4_1, I4_1)
-def take_in(state: Array, stale: Array, environment: Array, survey: Array) -> int:
+@kernel(F8, U1_1, U1_1, I4_1, I4_1, F8_1)
+def take_in(time: float, state: Array, stale: Array, environment: Array, survey: Array, due: Array) -> int:
     """Make finished entries READY, and those that an edit outdated VACANT; returns how many are READY now.
 
-    state, stale: columns of `CacheEntries`. environment, survey: (n,) columns of `Sources`.
+    Whoever used or waited for the latter is due at once. time: [s]. state, stale: columns of `CacheEntries`.
+    environment, survey, due: (n,) columns of `Sources`.
     """
     ready = 0
     for row in range(state.shape[0]):
         if stale[row]:
             state[row], stale[row] = VACANT, 0
             for i in range(survey.shape[0]):
-                if survey[i] == row:
-                    survey[i] = -1  # it asks again
-                if environment[i] == row:
-                    environment[i] = -1
+                if survey[i] == row or environment[i] == row:
+                    due[i] = min(due[i], time)
+                survey[i] = -1 if survey[i] == row else survey[i]
+                environment[i] = -1 if environment[i] == row else environment[i]
         elif state[row] == FINISHED:
             state[row] = READY
             ready += 1

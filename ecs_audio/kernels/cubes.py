@@ -2,7 +2,7 @@
 
 A section's cube is the side of the largest cube of sections like it, all known air or all unknown, that
 begins at it and lies ahead: one more than the least of its seven neighbours ahead, at most 15. Beyond the
-world there is nothing to hit, so the cubes go on there. Bit `axis` of an octant says: upwards along that axis.
+world there is nothing to hit, so the cubes go on there. Bit `axis` of an octant says: upwards along it.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ def all_cubes(records: Array, box: Array) -> None:
 def cubes_around(records: Array, box: Array, place: int, shrink: bool) -> None:
     """Set the cubes of all sections that a section lies ahead of, after it has changed.
 
-    shrink: it ends the cubes that held it; otherwise they may have grown. Shell by shell away from it, until a
-    shell stays as it was: then all further ones do, since a cube is at most one more than its neighbour's.
+    shrink: it ends the cubes that held it; otherwise they may have grown. Shell by shell away from it, until
+    a shell stays as it was: then all further ones do, since a cube is at most one more than its neighbour's.
     """
     i, j, k = place // (box[4] * box[5]), place // box[5] % box[4], place % box[5]
     for octant in range(8):

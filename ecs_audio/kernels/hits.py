@@ -6,6 +6,7 @@ import numpy as np
 
 from ecs_audio.kernels.jit import F8_1, F8_2, I4_1, I8, I8_1, I8_2, Array, kernel, law
 from ecs_audio.kernels.lanes import (
+    AWAY,
     BAD,
     CELL,
     COUNT,
@@ -16,18 +17,21 @@ from ecs_audio.kernels.lanes import (
     IDLE,
     INVERSE,
     LANES,
+    LOOKUP,
     NOT_YET,
     ONE_UNKNOWN,
     ORIGIN,
     OUTSIDE,
     OVER,
     OWN,
+    PENDING,
     RAY,
     REACH,
     RECORD,
     RELATIVE,
     RUNNING,
     STATE,
+    TARGET,
     TIME,
     enter,
     launch,
@@ -56,10 +60,26 @@ OFF_SURFACE = 1e-3
 
 
 @law
-def inside(p: float, cell: float) -> float:
-    """A coordinate held so far inside a cell that no rounding puts it into the next one."""
-    margin = 1e-6 + 1e-15 * abs(cell)
-    return min(max(p, cell + margin), cell + 1.0 - margin)
+def within(p: float, low: float, high: float) -> float:
+    """A coordinate held between two others."""
+    p = p if p > low else low
+    return p if p < high else high
+
+
+@law
+def meets(reals: Array, lane: int, axis: int, t: float) -> int:
+    """Whether a ray enters its cell at time t along an axis."""
+    k = axis * LANES + lane
+    return 1 if (reals[CELL + k] - reals[ORIGIN + k]) * reals[INVERSE + k] == t else 0
+
+
+@law
+def look_up(wholes: Array, cells: Array, count: int, out_material: Array) -> None:
+    """Write the materials of hits, many at once: then memory is asked for all before the first answers."""
+    for k in range(count):
+        at = wholes[LOOKUP + k]
+        mixed = np.int64(cells[np.uint64(at if at > 0 else 0)])
+        out_material[np.uint64(wholes[TARGET + k])] = mixed if at >= 0 else -2 - (at >> 12)
 
 
 @kernel(SECTIONS, I8, I8, F8_2, F8_2, F8_1, I8_1, I8_1, I8_1, I4_1, I4_1, F8_1, I8_1, I8_2, F8_2, I8_1)
@@ -87,8 +107,8 @@ def trace_hits(
     origin, direction: (n, 3) [m]; afterwards where each ray would go on: reflected, 1 mm before the face.
     reach: (n,) longest way between two hits [lengths of direction].
     segments, first: (n,) hits wanted, and where they begin in the arrays of hits.
-    out_found, out_cells, out_unknown: (n,) hits made, cells looked at (an empty cube counts as one), and those
-    of them that are not loaded; leaving the world counts as one such.
+    out_found, out_cells, out_unknown: (n,) hits made, cells looked at (an empty cube counts as one), and
+    those of them that are not loaded; leaving the world counts as one such.
     out_time, out_face, out_cell, out_point, out_material: way from the hit before [lengths of direction], 2 x
     axis + 1 if the ray came travelling downwards, cell, point on the face [m], material. Behind the last
     hit time is inf and the face MISS, or REFUSED for a ray that is not finite or does not move.
@@ -100,22 +120,19 @@ def trace_hits(
     off = min(OFF_SURFACE / size, 0.5)
     touching = box[MIXED] > rows.shape[1] - OWN_ROWS
     box[CALLS] += 1
-    lie_down(reals, wholes)
-    started, spent = np.int64(0), np.int64(0)
+    lie_down(reals, wholes, box)
+    started, spent, pending = np.int64(0), np.int64(0), np.int64(0)
     while True:
         running = 0
         for lane in range(LANES):
             ends = wholes[STATE + lane]
-            ray, segment = wholes[RAY + lane], wholes[HITS + lane]
             while ends != RUNNING:
+                ray, segment = wholes[RAY + lane], wholes[HITS + lane]
                 if ends == HIT:
-                    a = first[ray] + segment
+                    a, r = np.uint64(first[ray] + segment), np.uint64(ray)
                     t = reals[TIME + lane]
-                    axis = 0
-                    for other in range(1, 3):
-                        k = other * LANES + lane
-                        if (reals[CELL + k] - reals[ORIGIN + k]) * reals[INVERSE + k] == t:
-                            axis = other
+                    axis = meets(reals, lane, 1, t) + meets(reals, lane, 2, t) * 2
+                    axis = 2 if axis == 3 else axis  # of crossings at the same time the last one
                     for k in range(3):
                         out_cell[a, k] = box[k] + (
                             wholes[RELATIVE + k * LANES + lane] ^ wholes[FLIP + k * LANES + lane]
@@ -127,28 +144,40 @@ def trace_hits(
                             ends = RUNNING
                             wholes[STATE + lane] = ends
                             break
+                    x, y, z = out_cell[a, 0] & 15, out_cell[a, 1] & 15, out_cell[a, 2] & 15
+                    slot = np.int64(slots[np.uint64(wholes[RECORD + lane] >> 1)])
+                    at = pending & (PENDING - 1)
+                    wholes[TARGET + at] = a
+                    wholes[LOOKUP + at] = (slot << 12) | (y << 8) | (z << 4) | x
+                    pending += 1
+                    if pending == PENDING:
+                        look_up(wholes, cells, pending, out_material)
+                        pending = np.int64(0)
                     out_time[a] = t
                     out_face[a] = 2 * axis - wholes[FLIP + axis * LANES + lane]
                     for other in range(3):
                         k = other * LANES + lane
-                        o, d, cell = reals[ORIGIN + k], reals[DIRECTION + k], reals[CELL + k]
-                        p = cell if other == axis else min(max(o + d * t, cell), cell + 1.0)
-                        q = cell - off if other == axis else inside(o + d * t, cell)
-                        sign = -size if wholes[FLIP + k] else size
-                        out_point[a, other] = p * sign
-                        origin[ray, other] = q * sign
-                    direction[ray, axis] = -direction[ray, axis]
+                        cell, across = reals[CELL + k], reals[ORIGIN + k] + reals[DIRECTION + k] * t
+                        margin = 1e-6 + 1e-15 * abs(cell)
+                        p = within(across, cell, cell + 1.0)
+                        q = within(across, cell + margin, cell + 1.0 - margin)
+                        p, q = (cell, cell - off) if other == axis else (p, q)
+                        sign = size * (1 + 2 * wholes[FLIP + k])
+                        out_point[a, other], origin[r, other] = p * sign, q * sign
+                        d = direction[r, other]
+                        direction[r, other] = -d if other == axis else d
                     segment += 1
-                    out_found[ray] = segment
+                    wholes[HITS + lane] = segment
                 elif ends != IDLE:
-                    if ends == OVER and leaves_world(reals, wholes, box, lane):
+                    if ends == OVER and leaves_world(reals, wholes, lane):
                         wholes[COUNT + lane] += ONE_UNKNOWN
                     for a in range(first[ray] + segment, first[ray] + segments[ray]):
                         out_time[a] = INF
                         out_face[a] = REFUSED if ends == BAD else MISS
-                    segment = segments[ray]
-                if ends == IDLE or segment >= segments[ray]:
+                    ends = AWAY
+                if ends != HIT or segment >= segments[ray]:
                     if ends != IDLE:
+                        out_found[ray] = segment
                         out_cells[ray] = wholes[COUNT + lane] & 0xFFFF_FFFF
                         out_unknown[ray] = wholes[COUNT + lane] >> 32
                     ends = IDLE
@@ -157,20 +186,23 @@ def trace_hits(
                         break
                     ray, segment = started, np.int64(0)
                     started += 1
-                    out_found[ray], out_cells[ray], out_unknown[ray] = 0, 0, 0
                     wholes[RAY + lane], wholes[COUNT + lane] = ray, 0
                     if segments[ray] <= 0:
+                        out_found[ray], out_cells[ray], out_unknown[ray] = 0, 0, 0
                         continue
+                r = np.uint64(ray)  # numba need not ask whether a number without sign counts from the end
                 for k in range(3):
-                    o, d = origin[ray, k], direction[ray, k]
-                    if size != 1.0:
-                        o, d = o / size, d / size
-                    reals[ORIGIN + k * LANES + lane], reals[DIRECTION + k * LANES + lane] = o, d
-                reals[REACH + lane] = reach[ray]
+                    reals[ORIGIN + k * LANES + lane] = origin[r, k]
+                    reals[DIRECTION + k * LANES + lane] = direction[r, k]
+                if size != 1.0:
+                    for k in range(lane, lane + 3 * LANES, LANES):
+                        reals[ORIGIN + k] /= size
+                        reals[DIRECTION + k] /= size
+                reals[REACH + lane] = reach[r]
                 wholes[HITS + lane] = segment
-                ends = launch(reals, wholes, box, lane)
+                ends = launch(reals, wholes, lane)
                 if ends == OUTSIDE:
-                    ends = enter(reals, wholes, box, lane)
+                    ends = enter(reals, wholes, lane)
                 wholes[OWN + lane] = -1
                 if ends == RUNNING and reals[TIME + lane] < 0.0:
                     x = wholes[RELATIVE + lane] ^ wholes[FLIP + lane]
@@ -186,8 +218,6 @@ def trace_hits(
             derive_absent(sections)
         if touching:
             touch(rows, box[CALLS], words)
-        spent += advance(box, reals, wholes, words, 0.0)
-    for ray in range(started):
-        for a in range(first[ray], first[ray] + out_found[ray]):
-            out_material[a] = material_at(box, slots, cells, out_cell[a, 0], out_cell[a, 1], out_cell[a, 2])
+        spent += advance(reals, wholes, words, 0.0)
+    look_up(wholes, cells, pending, out_material)
     return started

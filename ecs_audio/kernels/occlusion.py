@@ -93,13 +93,13 @@ def trace_paths(
 ) -> int:
     """Transmission along the first `count` direct paths; returns how many were traced, always a prefix.
 
-    The cells of the unshifted ends never count. If the listener's is solid, the run of solid next to it does not
-    count either. A fluid that holds one of the ends is passed like air.
+    The cells of the unshifted ends never count. If the listener's is solid, the run of solid next to it does
+    not count either. A fluid that holds one of the ends is passed like air.
     max_cells: no further path starts once so many cells were looked at; those in flight are finished.
     path: (n,) 0 for a straight path. ear, mouth: (n, 3) the listener's and the source's end [cells].
     own: (n, 6) cells of the unshifted listener and source.
     out_transmission: (n,) 0 to 1, or BLOCKED_END where a shifted end lies in a wall.
-    out_cells, out_unknown: (n,) cells looked at (an empty cube counts as one), and those that are not loaded.
+    out_cells, out_unknown: (n,) cells looked at (an empty cube counts as one), and those not loaded.
     """
     records, bits, rows, box = sections.records, sections.bits, sections.rows, sections.state
     slots, cells, kind, occlusion = sections.slots, sections.cells, sections.kind, sections.occlusion
@@ -108,7 +108,7 @@ def trace_paths(
     limit = longest_solid(size)
     touching = box[MIXED] > rows.shape[1] - OWN_ROWS
     box[CALLS] += 1
-    lie_down(reals, wholes)
+    lie_down(reals, wholes, box)
     started, spent = np.int64(0), np.int64(0)
     while True:
         running = 0
@@ -117,7 +117,7 @@ def trace_paths(
             while ends != RUNNING:
                 ray = wholes[RAY + lane]
                 if ends != IDLE:
-                    if ends == OVER and leaves_world(reals, wholes, box, lane):
+                    if ends == OVER and leaves_world(reals, wholes, lane):
                         wholes[COUNT + lane] += ONE_UNKNOWN
                     out_transmission[ray] = transmission(reals[SUM + lane])
                     out_cells[ray] = wholes[COUNT + lane] & 0xFFFF_FFFF
@@ -156,9 +156,9 @@ def trace_paths(
                 wholes[BURIED + lane] = 1 if kind[here] == SOLID else 0
                 wholes[OWN + lane] = here if kind[here] == FLUID else -1
                 wholes[THERE + lane] = there if kind[there] == FLUID else -1
-                ends = launch(reals, wholes, box, lane)
+                ends = launch(reals, wholes, lane)
                 if ends == OUTSIDE:
-                    ends = enter(reals, wholes, box, lane)
+                    ends = enter(reals, wholes, lane)
                 if ends == RUNNING and reals[TIME + lane] >= 0.0:
                     wholes[BURIED + lane] = 0
                 reals[TIME + lane] = max(reals[TIME + lane], 0.0)
@@ -189,7 +189,8 @@ def trace_paths(
                     continue
                 left = 1.0
                 for k in range(lane, lane + 3 * LANES, LANES):
-                    left = min(left, (reals[CELL + k] + 1.0 - reals[ORIGIN + k]) * reals[INVERSE + k])
+                    crossed = (reals[CELL + k] + 1.0 - reals[ORIGIN + k]) * reals[INVERSE + k]
+                    left = crossed if crossed < left else left
                 reals[SUM + lane] += occlusion[material] * (
                     (left - reals[TIME + lane]) * reals[LENGTH + lane]
                 )
@@ -198,5 +199,5 @@ def trace_paths(
                     wholes[STATE + lane] = HIT
                     wholes[COUNT + lane] += 1
                     spent += 1
-        spent += advance(box, reals, wholes, words, INF)
+        spent += advance(reals, wholes, words, INF)
     return started

@@ -1,9 +1,9 @@
 """How kernels see a world: a small copy of what rays need, beside the world's own cells.
 
 A section of 16 x 16 x 16 cells has a record of 16 bytes: which of its 64 bricks of 4 x 4 x 4 cells hold
-anything that can be hit, and how many empty sections lie ahead in each of the eight octants of travel. A brick
-has a word of 64 bits. The words are derived from the cells when a ray first needs them, into as many rows as
-there is memory for; the row that was not used for longest gives way. Materials are read from the world.
+anything that can be hit, and how many empty sections lie ahead in each of the eight octants of travel. A
+brick has a word of 64 bits. The words are derived from the cells when a ray first needs them, into as many
+rows as there is memory for; the row that was not used for longest gives way. Materials are the world's own.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Sections(NamedTuple):
     bits: Array
     """uint64 (64 x rows,): cells that can be hit, for each brick of each row, in the same order of bits."""
     rows: Array
-    """int64 (4, rows): section that owns a row, -1 for none; call that used it last; and the rows in a ring in
-    the order of use, forwards and backwards, where row 0 stands between the newest and the oldest."""
+    """int64 (4, rows): section that owns a row, -1 for none; call that used it last; and the rows in a ring
+    in the order of use, forwards and backwards, where row 0 stands between the newest and the oldest."""
     state: Array
     """int64 (11,): lowest cell, and sections along each axis; then counts."""
     slots: Array
@@ -71,8 +71,8 @@ SECTIONS = types.NamedTuple(
 )
 
 
-# Laws that take arrays have one exit, and use every array on every way to it: then numba finds that it need not
-# count references, which costs more than the law itself and keeps the processor from looking ahead.
+# Laws that take arrays have one exit, and use every array on every way to it: then numba finds that it need
+# not count references, which costs more than the law itself and keeps the processor from looking ahead.
 
 
 @law

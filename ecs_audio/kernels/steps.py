@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ecs_audio.kernels.jit import Array, part
+from ecs_audio.kernels.jit import Array, law
 from ecs_audio.kernels.lanes import (
     BASE,
     BEFORE,
+    BOX,
     BURIED,
     CELL,
     COUNT,
@@ -54,7 +55,7 @@ _ABSENT, _UNKNOWN = np.uint64(ABSENT_ROW), np.uint64(UNKNOWN_ROW)
 _HALF = 0xFFFF_FFFF
 
 
-@part
+@law
 def fetch(records: Array, bits: Array, wholes: Array, words: Array) -> int:
     """Look up record and word of bits for the cell of every lane; not zero if bits are absent."""
     for lane in range(LANES):
@@ -77,7 +78,7 @@ def fetch(records: Array, bits: Array, wholes: Array, words: Array) -> int:
     return absent
 
 
-@part
+@law
 def derive_absent(sections: Sections) -> None:
     """Derive the bits that `fetch` missed."""
     for lane in range(LANES):
@@ -87,7 +88,7 @@ def derive_absent(sections: Sections) -> None:
             derive(sections, record >> 1, RECORD, LANES)
 
 
-@part
+@law
 def touch(rows: Array, call: int, words: Array) -> None:
     """Note that the rows of bits that the lanes look at are used in this call."""
     for lane in range(LANES):
@@ -97,9 +98,9 @@ def touch(rows: Array, call: int, words: Array) -> None:
             move_row(rows, row, rows[OLDER, 0])
 
 
-@part
+@law
 def find_hits(wholes: Array, words: Array) -> int:
-    """Mark the running lanes whose cell can be hit; the others are buried no more. Not zero if there are any."""
+    """Mark the running lanes whose cell can be hit; the others are buried no more. Not zero if any are."""
     found = 0
     for lane in range(LANES):
         x = wholes[RELATIVE + lane] ^ wholes[FLIP + lane]
@@ -115,14 +116,14 @@ def find_hits(wholes: Array, words: Array) -> int:
     return found
 
 
-@part
-def advance(box: Array, reals: Array, wholes: Array, words: Array, stops_after: float) -> int:
+@law
+def advance(reals: Array, wholes: Array, words: Array, stops_after: float) -> int:
     """Let every running lane take a step; returns how many took one.
 
     stops_after: a lane that entered a cell that can be hit at this time or later becomes HIT and stays there.
     """
-    across_y, across_z = box[4] & _HALF, box[5] & _HALF
-    top_x, top_y, top_z = (box[3] << 4) - 1, (box[4] << 4) - 1, (box[5] << 4) - 1
+    across_y, across_z = wholes[BOX + 4] & _HALF, wholes[BOX + 5] & _HALF
+    top_x, top_y, top_z = (wholes[BOX + 3] << 4) - 1, (wholes[BOX + 4] << 4) - 1, (wholes[BOX + 5] << 4) - 1
     running = 0
     for lane in range(LANES):
         x, y, z = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ecs_audio.kernels.cache import BEGUN, READY, find_entry, row_to_give_up, write_key
+from ecs_audio.kernels.cache import BEGUN, READY, VACANT, find_entry, row_to_give_up, write_key
 from ecs_audio.kernels.columns import ASKERS, ENTRIES, Askers, Entries
 from ecs_audio.kernels.heap import FIRST, heapify, pop
 from ecs_audio.kernels.jit import F8, F8_1, I4_1, I8, I8_1, I8_2, Array, kernel, law, part
@@ -67,8 +67,8 @@ def holds(e: Entries, row: int, time: float) -> bool:
 @part
 def begin(e: Entries, row: int, s: Askers, i: int, listener: Array, time: float, number: int) -> None:
     """Take the ends of a source and the listener for a new survey in a row, and aim its rays."""
+    e.surveys[row] = 1 if e.state[row] == VACANT else e.surveys[row] + 1  # after an edit all is new
     e.state[row], e.stale[row], e.number[row] = BEGUN, 0, number
-    e.surveys[row] += 1
     e.evaluated[row], e.used[row] = time, time
     e.candidates[row], e.legs_done[row] = -1, 0
     for axis in range(3):
@@ -200,7 +200,7 @@ def plan_surveys(
                 out[5] += 1
                 continue
             out[2] += 1 if e.state[row] == READY else 0
-            e.surveys[row], e.hash[row] = 0, h
+            e.state[row], e.hash[row] = VACANT, h
             for k in range(6):
                 e.key[row, k] = wanted[k]
             for j in range(count):

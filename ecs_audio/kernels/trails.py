@@ -166,6 +166,21 @@ def place_sights(
     return m
 
 
+@kernel(I8, I8_1, I8_1, F8_2, F8_2, F8_2)
+def widen(traced: int, owner: Array, face: Array, point: Array, out_low: Array, out_high: Array) -> None:
+    """Take what the first `traced` legs met into the boxes of their rows; bounces may lie outside all hits.
+
+    owner, face: (rays,), point: (rays, 3) of the wave. out_low, out_high: columns of `CacheEntries`.
+    """
+    for n in range(traced):
+        if face[n] < 0:
+            continue
+        row = owner[n]
+        for axis in range(3):
+            out_low[row, axis] = min(out_low[row, axis], point[n, axis])
+            out_high[row, axis] = max(out_high[row, axis], point[n, axis])
+
+
 @kernel(I8, I8_1, I8_1, I8_1, U1_2)
 def take_sights(traced: int, owner: Array, index: Array, face: Array, out_couples: Array) -> None:
     """Note which points see the listener: rays (traced,) that hit nothing, or had no way to go."""

@@ -37,7 +37,7 @@ def take_results(
     """
     hand_out(sources, batch.rays, asked=batch.time, time=time, dt=dt)
     e = entries.storage
-    take_in(e["state"], e["stale"], sources.environment, sources.survey)
+    take_in(time, e["state"], e["stale"], sources.environment, sources.survey, sources.environment_due)
     if settings.reverberates:
         take_room(probes, absorption, settings)
 

@@ -48,25 +48,48 @@ def ingest(
         )
     edits, outdated = world.revision - seen, 0
     if edits:
-        count = min(edits, len(boxes))
-        if edits <= len(world.edits):
-            for k in range(count):
-                boxes[k] = world.edits[(seen + k) % len(world.edits)]
-        if edits > count or edits > len(world.edits):  # more than is remembered: anything may have changed
-            boxes[0, :3], boxes[0, 3:] = -(1 << 40), 1 << 40
-            count = 1
+        edited = boxes_since(world, seen, boxes)
         mark_edited(
-            time, RADIUS, listener.position, sources.heard_position, boxes[:count], world.cell_size,
-            sources.owed, sources.due, sources.outdated,
+            time, RADIUS, listener.position, sources.heard_position, edited, world.cell_size, sources.owed,
+            sources.due, sources.outdated,
         )  # fmt: skip
-        e, p = entries.storage, probes.storage
-        outdated = forget_edited(
-            time, boxes[:count], world.cell_size, e["state"], e["stale"], e["low"], e["high"],
-            sources.environment, sources.survey, sources.environment_due,
-        )  # fmt: skip
-        if probe_touched(boxes[:count], world.cell_size, p["low"], p["high"]):
-            p["due"][0] = time
+        outdated = outdate(sources, entries, probes, edited, time=time, cell_size=world.cell_size)
     return edits, outdated, complaint
+
+
+def boxes_since(world: World, seen: int, boxes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Edits of a world after revision `seen`: half-open boxes of cells in the first rows of `boxes`."""
+    count = world.revision - seen
+    if count > min(len(boxes), len(world.edits)):  # more than is remembered: anything may have changed
+        boxes[0, :3], boxes[0, 3:] = -(1 << 40), 1 << 40
+        return boxes[:1]
+    for k in range(count):
+        boxes[k] = world.edits[(seen + k) % len(world.edits)]
+    return boxes[:count]
+
+
+def outdate(
+    sources: Sources,
+    entries: CacheEntries,
+    probes: Probes,
+    edited: NDArray[np.int64],
+    *,
+    time: float,
+    cell_size: float,
+) -> int:
+    """Outdate what rays found where boxes (edits, 6) were edited; returns how many environments.
+
+    time: of this tick [s]. cell_size: of the world [m].
+    """
+    e, p = entries.storage, probes.storage
+    if probe_touched(edited, cell_size, p["low"], p["high"]):
+        p["due"][0] = time
+    return int(
+        forget_edited(
+            time, edited, cell_size, e["state"], e["stale"], e["low"], e["high"], sources.environment,
+            sources.survey, sources.environment_due,
+        )
+    )  # fmt: skip
 
 
 def restore(table: Table[Any]) -> BadValueError | None:
@@ -122,5 +145,6 @@ def forget_world(sources: Sources, entries: CacheEntries, probes: Probes) -> Non
     s.bearing_target[:] = 0.0
     e["state"][:], e["stale"][:], e["surveys"][:], e["hash"][:] = Survey.VACANT, 0, 0, 0
     e["key"][:] = 0
-    p["begun"][:], p["due"][:], p["evaluated"][:] = 0, -math.inf, -math.inf
-    p["room_gain"][:], p["room_gain_target"][:], p["plane"][:] = 0.0, 0.0, NO_PLANE
+    for name, column in probes.columns.items():
+        if name != "entity":
+            p[name][:] = column.default

@@ -19,7 +19,7 @@ from ecs_audio.kernels.judge import judge
 from ecs_audio.kernels.proofs import place_legs, take_legs
 from ecs_audio.kernels.sections import Sections
 from ecs_audio.kernels.surveys import HITS
-from ecs_audio.kernels.trails import land_trails, place_sights, settle, take_sights
+from ecs_audio.kernels.trails import land_trails, place_sights, settle, take_sights, widen
 from ecs_audio.settings import Settings
 
 EARLIEST = 0.005
@@ -96,6 +96,7 @@ def prove_echoes(
         traced, legs.owner, legs.index, legs.time, legs.face, legs.cell, legs.material, e["leg_time"],
         e["leg_face"], e["leg_cell"], e["leg_material"], e["legs_done"],
     )  # fmt: skip
+    widen(traced, legs.owner, legs.face, legs.point, e["low"], e["high"])
     judge(
         batch.active_count, batch.active, excess, APART, AUDIBLE, size, reflectivity, batch.surveys,
         batch.way, batch.claims,

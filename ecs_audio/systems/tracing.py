@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 
+import numpy as np
+
 from ecs_audio.components import Batch, CacheEntries, Listener, Probes, Rays, Sources
 from ecs_audio.components.geometry import Geometry
 from ecs_audio.kernels.columns import Askers, Entries
@@ -12,10 +14,13 @@ from ecs_audio.kernels.sections import DERIVED, Sections
 from ecs_audio.settings import Settings
 from ecs_audio.systems.apply_results import take_results
 from ecs_audio.systems.geometry import follow, sections_of
+from ecs_audio.systems.ingest import boxes_since, outdate
 from ecs_audio.systems.trace import trace, trace_new
 from ecs_audio.systems.worker import Worker
 from ecs_audio.world import World
 
+EDITS_IN_FLIGHT = 256
+"""Edits that are looked at one by one when a batch comes back; more count as a change of everything."""
 NEW_AT_ONCE = 256
 """New sources whose first path is traced beside the worker in one tick."""
 
@@ -32,6 +37,8 @@ class Tracing:
         self.worker = Worker() if settings.workers else None
         self._afar = Geometry(settings.acoustic_memory) if settings.workers else self.geometry
         self._flying = False
+        self._sent = 0
+        self._boxes = np.zeros((EDITS_IN_FLIGHT, 6), np.int64)
         self._new = Rays(NEW_AT_ONCE, 1)
         self._snapshot: World | None = None
         batch.askers = Askers(*(sources.storage[name] for name in Askers._fields))
@@ -76,16 +83,20 @@ class Tracing:
         if self.worker.busy:
             return False
         if not self.worker.alive:
+            error, self.worker, self._flying = self.worker.error, None, False
             warnings.warn(
-                f"the ray worker ended by {self.worker.error!r}; rays are traced within the tick from now on",
+                f"the ray worker ended by {error!r}; rays are traced within the tick from now on",
                 RuntimeWarning,
                 stacklevel=3,
             )
-            self.worker = None
         elif self._flying:
+            self._flying = False
+            if self._sent < world.revision:
+                # What it found lies where it was not known to look when these edits were taken in.
+                edited = boxes_since(world, self._sent, self._boxes)
+                outdate(sources, entries, probes, edited, time=time, cell_size=world.cell_size)
             absorption = world.palette.absorption
             take_results(sources, batch, entries, probes, absorption, self.settings, time=time, dt=dt)
-        self._flying = False
         return True
 
     def trace(
@@ -113,7 +124,7 @@ class Tracing:
             follow(self._afar, snapshot)
             trace(batch, entries, probes, sections_of(self._afar), palette.reflectivity, settings)
 
-        self._flying = True
+        self._flying, self._sent = True, world.revision
         self.worker.submit(job)
 
     def recall(self) -> None:

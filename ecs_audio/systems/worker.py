@@ -29,7 +29,7 @@ class Worker:
     @property
     def alive(self) -> bool:
         """Whether the thread takes jobs."""
-        return self._thread.is_alive() and not self._closed
+        return self.error is None and self._thread.is_alive() and not self._closed
 
     def submit(self, job: Callable[[], None]) -> None:
         """Hand over a job; the worker must not be busy."""
