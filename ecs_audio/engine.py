@@ -114,6 +114,9 @@ class Engine:
     def _append(self, clip: str, options: Options) -> Source:
         self._check_open()
         values = source_values(self.clips, self.settings, clip, options)
+        if (event := options.get("event")) is not None:
+            self.sources.check(event)
+            values["event"] = self.sources.serial[event]
         source = self.sources.append(**values, serial=self._spawned)
         self._spawned += 1
         return source
@@ -251,11 +254,7 @@ class Engine:
 
         progress: called with a kernel's name, how many are done, and how many there are.
         """
-        waiting = jit.pending()
-        for done, compiled in enumerate(waiting):
-            if progress is not None:
-                progress(compiled.__name__, done, len(waiting))
-            jit.prepare(compiled)
+        jit.prepare_all(progress)
 
     def reset(self) -> None:
         """Silence, no sources, time zero: the same inputs now give the bytes of a new engine."""

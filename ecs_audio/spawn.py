@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ecs_audio.clips import Clips
-from ecs_audio.components import Law, Sources
+from ecs_audio.components import Law, Source, Sources
 from ecs_audio.settings import CATEGORIES, DRY_CATEGORIES, Settings
 
 
@@ -44,6 +44,9 @@ class Options(TypedDict, total=False):
     """Whether walls and air are heard. Default by category: not for music, ambient, interface, voice_chat."""
     delay: bool
     """Whether sound takes its time to arrive. Default True."""
+    event: Source | None
+    """A source of the same event, such as the crack of a blast for its debris: this one shares its
+    environment, and no rays are traced around it. Default None."""
 
 
 DEFAULTS: Options = {
@@ -61,6 +64,7 @@ DEFAULTS: Options = {
     "start_frame": None,
     "acoustics": None,
     "delay": True,
+    "event": None,
 }
 
 

@@ -30,8 +30,7 @@ def table():
 
 @pytest.fixture(scope="session", autouse=True)
 def _compiled():
-    for kernel in jit.pending():
-        jit.prepare(kernel)
+    jit.prepare_all()
 
 
 @pytest.fixture(scope="session")

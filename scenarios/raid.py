@@ -132,8 +132,8 @@ def check_budgets(heard: ea.Recording) -> None:
     assert abs(alive - wanted) <= max(0.2 * wanted, 3.0), (
         f"{alive:g} sources live, in the median; {wanted} are due"
     )
-    # The last 16 rays may begin just below the budget; a ray crosses three cells a metre at most.
-    chunk = 16.0 * 3.0 * _farthest(heard)
+    # The last 32 rays may begin just below the budget; a ray crosses three cells a metre at most.
+    chunk = 32.0 * 3.0 * _farthest(heard)
     for row in heard.rows:
         time, rays, cells = row["time"], row["rays"], row["cells"]
         assert rays <= settings.max_rays, f"{rays} rays at {time:.2f} s; the budget is {settings.max_rays}"

@@ -400,19 +400,34 @@ def test_an_edit_while_a_survey_is_spread_over_ticks_is_not_missed(clips):
 
 
 def test_an_edit_where_only_an_echo_passes_outdates_the_entry(clips):
-    world = ea.World.empty(size=(160, 64, 64), origin=(-80, -32, -32))
-    world.fill((30, -32, -32), (31, 32, 32), "stone")
-    source, listener = (0.5, 0.5, 20.5), (0.5, 0.5, -20.5)
-    with quiet(clips, world, listener) as engine:
-        row = engine.spawn("tone", position=source, looping=True, volume=20.0)
-        engine.tick(TICK)
-        e = engine.entries
-        at = engine.sources.environment[row]
-        assert e.plane[at, 0].tolist() == [30 * 8, NO_PLANE]
-        world.set((30, 0, 0), "air")  # where the echo bounces
+    world = ea.World.empty(size=(80, 80, 80), origin=(-40, -40, -40))
+    world.fill((-31, -2, 14), (-30, 6, 22), "stone")
+    with quiet(clips, world, (0.0, 0.0, 0.0)) as engine:
+        row = engine.spawn("tone", position=(0, 2.9, 34.8), looping=True, volume=20.0)
+        run(engine, 2.5)
+        e, at = engine.entries, engine.sources.environment[row]
+        assert (e.face[at] < 0).all()  # the listener's probe found the wall, no ray around the source
+        assert e.plane[at, 0].tolist() == [-30 * 8 + 1, NO_PLANE]
+        world.set((-31, 1, 17), "air")  # where the echo bounces
         told = engine.tick(TICK)
         assert told.cache_invalidations == 1
-        assert engine.sources.wanted_plane[row, 0].tolist() != [30 * 8, NO_PLANE]
+        assert engine.sources.wanted_plane[row, 0, 0] == NO_PLANE
+
+
+def test_an_edit_before_a_reset_is_none_after_it(clips):
+    world = two_rooms()
+    with quiet(clips, world) as engine, quiet(clips, world) as fresh:
+        engine.spawn("tone", position=(2, 2, 5), looping=True)
+        run(engine, 0.5)
+        world.set((1, 1, 1), "oak_planks")
+        engine.reset()
+        fresh.reset()
+        for other in (engine, fresh):
+            other.listener.look(position=(6, 2, 5))
+            other.spawn("tone", position=(11, 2, 5), looping=True)
+            assert other.tick(TICK).edits == 0
+        for name in ("owed", "outdated", "due", "path", "coupling"):
+            assert (engine.sources.views[name] == fresh.sources.views[name]).all()
 
 
 # Who has to wait.

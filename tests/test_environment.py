@@ -397,3 +397,17 @@ def test_tails_stand_in_the_order_of_their_places(clips):
     assert times[1] == pytest.approx(0.87, rel=0.15)
     assert 0.8 < times[2] < 1.8
     assert 2.0 < times[3] < 5.0
+
+
+def test_the_layers_of_an_event_share_one_survey(clips):
+    with engine_in(box((0, 0, 0), (10, 5, 10)), clips, (3, 1.6, 3), cache=False) as engine:
+        crack = engine.spawn("click", position=(7, 2, 6), full_within=400.0)
+        debris = [engine.spawn("click", position=(1, 2, 9), full_within=400.0, event=crack) for _ in range(3)]
+        engine.tick(TICK)
+        assert engine.telemetry.surveys == 1
+        s = engine.sources
+        assert (s.environment[s.rows(debris)] == s.environment[crack]).all()
+        assert (s.coupling[s.rows(debris)] == 1.0).all()
+        engine.despawn(crack)
+        with pytest.raises(ea.DeadRowError):
+            engine.spawn("click", position=(1, 2, 9), event=crack)

@@ -59,6 +59,9 @@ class Sources(Table[Source]):
     serial = Column(np.int64)
     """How many sources the engine had spawned before; spreads turns evenly. Set by the engine."""
 
+    event = Column(np.int64, default=-1)
+    """Serial of a source whose environment this one shares, -1 for none. Set by the engine."""
+
     # What the host wants. All of it may be written at any time between ticks.
     position = Column(np.float64, 3, low=-1e9)
     """World position [m]. Set by the host."""

@@ -103,6 +103,8 @@ ENTRIES = types.NamedTuple(
 class Askers(NamedTuple):
     """Columns of `Sources` that say who wants to know its environment, at full capacity."""
 
+    serial: Array
+    event: Array
     tier: Array
     acoustics: Array
     heard_position: Array
@@ -128,7 +130,7 @@ class Askers(NamedTuple):
 
 ASKERS = types.NamedTuple(
     (
-        U1_1, U1_1, F8_2, F8_1, F8_1, F8_1, U1_1, F8_1, F8_1, F8_1, F8_1,
+        I8_1, I8_1, U1_1, U1_1, F8_2, F8_1, F8_1, F8_1, U1_1, F8_1, F8_1, F8_1, F8_1,
         F8_1, U1_1, F8_1, I4_1, I4_1, F8_1, F8_1, F8_1, I8_3, F8_3,
     ),
     Askers,

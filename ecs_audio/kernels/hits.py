@@ -78,8 +78,8 @@ def look_up(wholes: Array, cells: Array, count: int, out_material: Array) -> Non
     """Write the materials of hits, many at once: then memory is asked for all before the first answers."""
     for k in range(count):
         at = wholes[LOOKUP + k]
-        mixed = np.int64(cells[np.uint64(at if at > 0 else 0)])
-        out_material[np.uint64(wholes[TARGET + k])] = mixed if at >= 0 else -2 - (at >> 12)
+        mixed = np.int64(cells[at if at > 0 else 0])
+        out_material[wholes[TARGET + k]] = mixed if at >= 0 else -2 - (at >> 12)
 
 
 @kernel(SECTIONS, I8, I8, F8_2, F8_2, F8_1, I8_1, I8_1, I8_1, I4_1, I4_1, F8_1, I8_1, I8_2, F8_2, I8_1)
@@ -129,7 +129,7 @@ def trace_hits(
             while ends != RUNNING:
                 ray, segment = wholes[RAY + lane], wholes[HITS + lane]
                 if ends == HIT:
-                    a, r = np.uint64(first[ray] + segment), np.uint64(ray)
+                    a = first[ray] + segment
                     t = reals[TIME + lane]
                     axis = meets(reals, lane, 1, t) + meets(reals, lane, 2, t) * 2
                     axis = 2 if axis == 3 else axis  # of crossings at the same time the last one
@@ -145,10 +145,9 @@ def trace_hits(
                             wholes[STATE + lane] = ends
                             break
                     x, y, z = out_cell[a, 0] & 15, out_cell[a, 1] & 15, out_cell[a, 2] & 15
-                    slot = np.int64(slots[np.uint64(wholes[RECORD + lane] >> 1)])
-                    at = pending & (PENDING - 1)
-                    wholes[TARGET + at] = a
-                    wholes[LOOKUP + at] = (slot << 12) | (y << 8) | (z << 4) | x
+                    slot = np.int64(slots[wholes[RECORD + lane] >> 1])
+                    wholes[TARGET + pending] = a
+                    wholes[LOOKUP + pending] = (slot << 12) | (y << 8) | (z << 4) | x
                     pending += 1
                     if pending == PENDING:
                         look_up(wholes, cells, pending, out_material)
@@ -163,9 +162,9 @@ def trace_hits(
                         q = within(across, cell + margin, cell + 1.0 - margin)
                         p, q = (cell, cell - off) if other == axis else (p, q)
                         sign = size * (1 + 2 * wholes[FLIP + k])
-                        out_point[a, other], origin[r, other] = p * sign, q * sign
-                        d = direction[r, other]
-                        direction[r, other] = -d if other == axis else d
+                        out_point[a, other], origin[ray, other] = p * sign, q * sign
+                        d = direction[ray, other]
+                        direction[ray, other] = -d if other == axis else d
                     segment += 1
                     wholes[HITS + lane] = segment
                 elif ends != IDLE:
@@ -190,15 +189,14 @@ def trace_hits(
                     if segments[ray] <= 0:
                         out_found[ray], out_cells[ray], out_unknown[ray] = 0, 0, 0
                         continue
-                r = np.uint64(ray)  # numba need not ask whether a number without sign counts from the end
                 for k in range(3):
-                    reals[ORIGIN + k * LANES + lane] = origin[r, k]
-                    reals[DIRECTION + k * LANES + lane] = direction[r, k]
+                    reals[ORIGIN + k * LANES + lane] = origin[ray, k]
+                    reals[DIRECTION + k * LANES + lane] = direction[ray, k]
                 if size != 1.0:
                     for k in range(lane, lane + 3 * LANES, LANES):
                         reals[ORIGIN + k] /= size
                         reals[DIRECTION + k] /= size
-                reals[REACH + lane] = reach[r]
+                reals[REACH + lane] = reach[ray]
                 wholes[HITS + lane] = segment
                 ends = launch(reals, wholes, lane)
                 if ends == OUTSIDE:

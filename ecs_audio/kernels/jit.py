@@ -111,6 +111,23 @@ def pending() -> list[Any]:
     return [k for k in KERNELS if not k.signatures]
 
 
+def prepare_all(progress: Callable[[str, int, int], None] | None = None) -> None:
+    """Compile or load every pending kernel; half of what takes long in a second process.
+
+    progress: called with a kernel's name, how many are done, and how many there are.
+    """
+    from ecs_audio.kernels.aside import prepare_aside
+
+    waiting = pending()
+    here, aside, process = prepare_aside(waiting)
+    for done, compiled in enumerate(here + aside):
+        if progress is not None:
+            progress(compiled.__name__, done, len(waiting))
+        if done == len(here) and process is not None:
+            process.wait()
+        prepare(compiled)
+
+
 def prepare(compiled: Any) -> None:
     """Compile one kernel for its signature, or load it, and refuse any other from now on."""
     compiled.compile(compiled.wanted)

@@ -92,6 +92,16 @@ def begin(e: Entries, row: int, s: Askers, i: int, listener: Array, time: float,
             e.sounding_point[row, tap, axis] = s.wanted_point[i, tap, axis]
 
 
+@law
+def leader_of(serial: Array, event: Array, count: int, i: int) -> int:
+    """The row of the source whose environment a source shares: its own, unless the event's lives."""
+    if event[i] >= 0:
+        for j in range(count):
+            if serial[j] == event[i]:
+                return np.int64(j)
+    return np.int64(i)
+
+
 @kernel(
     F8, F8, I8, I8, I8, I8, ENTRIES, ASKERS, F8_1, F8_1, I4_1, I8_1, I4_1, I8_2, I8_1,
 )  # fmt: skip
@@ -150,7 +160,7 @@ def plan_surveys(
             continue
         if s.tier[i] != FULL:
             if s.due[i] <= time:
-                h = write_key(s.heard_position, i, listener, wanted)
+                h = write_key(s.heard_position, leader_of(s.serial, s.event, count, i), listener, wanted)
                 row = find_entry(e.key, e.hash, wanted, h)
                 s.survey[i] = row if row >= 0 and cached and holds(e, row, time) else -1
                 if s.survey[i] >= 0:
@@ -181,7 +191,7 @@ def plan_surveys(
     while queued > 0:
         i = pop(keys, items, queued)
         queued -= 1
-        h = write_key(s.heard_position, i, listener, wanted)
+        h = write_key(s.heard_position, leader_of(s.serial, s.event, count, i), listener, wanted)
         row = find_entry(e.key, e.hash, wanted, h)
         if row >= 0 and e.state[row] == BEGUN:
             s.survey[i] = row  # another source asked for the same

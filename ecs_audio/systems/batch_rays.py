@@ -68,6 +68,6 @@ def batch_rays(
         e = batch.entries
         trails.count = place_trails(
             settings.reach, batch.active_count, batch.active, batch.grants, e.done, e.origin, e.direction,
-            int(HITS), trails.count, trails.origin, trails.direction, trails.reach, trails.segments, trails.owner,
-            trails.index,
+            int(HITS), trails.count, trails.origin, trails.direction, trails.reach, trails.segments,
+            trails.owner, trails.index,
         )  # fmt: skip
