@@ -169,7 +169,7 @@ class Hall(RuleBasedStateMachine):
 
 
 TestHall = Hall.TestCase
-TestHall.settings = settings(max_examples=25, stateful_step_count=30, deadline=None)
+TestHall.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
 
 
 def test_the_twins_walk_is_that_of_naive_py():

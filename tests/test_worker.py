@@ -116,7 +116,7 @@ def storm(clips, monkeypatch, ticks, lag):
                 assert coupling in (-1.0, 0.0) if sealed else coupling != 0.0
             for name in HEARD:
                 assert np.isfinite(s.views[name]).all()
-    assert busy > ticks // 20
+    assert busy > ticks // 20 or not lag  # or nothing was under way between two ticks
     assert sum((index, not sealed) in used for index, sealed in used) > 10  # rows served both rooms
     assert not threads()
 
