@@ -68,3 +68,7 @@ class Batch:
         """Rays traced: direct, of the probe, around sources, of echoes."""
         self.cell_count = np.zeros(2, np.int64)
         """Cells looked at, and those of them that were not loaded."""
+        self.rays_landed = np.zeros(4, np.int64)
+        """`ray_count` of what was taken in at this tick."""
+        self.cells_landed = np.zeros(2, np.int64)
+        """`cell_count` of what was taken in at this tick."""

@@ -113,23 +113,30 @@ def forget_edited(
     return count
 
 
-@kernel(F8, U1_1, U1_1, I4_1, I4_1, F8_1)
-def take_in(time: float, state: Array, stale: Array, environment: Array, survey: Array, due: Array) -> int:
-    """Make finished entries READY, and those that an edit outdated VACANT; returns how many are READY now.
+@kernel(U1_1, U1_1)
+def take_in(state: Array, stale: Array) -> int:
+    """Make finished entries READY; returns how many of them an edit outdated while they were traced.
 
-    Whoever used or waited for the latter is due at once. time: [s]. state, stale: columns of `CacheEntries`.
-    environment, survey, due: (n,) columns of `Sources`.
+    state, stale: columns of `CacheEntries`.
     """
-    ready = 0
+    outdated = 0
     for row in range(state.shape[0]):
-        if stale[row]:
-            state[row], stale[row] = VACANT, 0
-            for i in range(survey.shape[0]):
-                if survey[i] == row or environment[i] == row:
-                    due[i] = min(due[i], time)
-                survey[i] = -1 if survey[i] == row else survey[i]
-                environment[i] = -1 if environment[i] == row else environment[i]
-        elif state[row] == FINISHED:
+        if state[row] == FINISHED:
             state[row] = READY
-            ready += 1
-    return ready
+            outdated += stale[row]
+    return outdated
+
+
+@kernel(F8, U1_1, U1_1, I4_1, F8_1)
+def drop_stale(time: float, state: Array, stale: Array, environment: Array, due: Array) -> None:
+    """Make outdated entries VACANT once they were handed out; who took one is due again.
+
+    Where the world changes at every tick an outdated answer is better than none.
+    time: [s]. state, stale: columns of `CacheEntries`. environment, due: (n,) columns of `Sources`.
+    """
+    for row in range(state.shape[0]):
+        if state[row] == READY and stale[row]:
+            state[row], stale[row] = VACANT, 0
+            for i in range(due.shape[0]):
+                if environment[i] == row:
+                    environment[i], due[i] = -1, min(due[i], time)

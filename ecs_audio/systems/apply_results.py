@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ecs_audio.components import BUNDLE, Batch, CacheEntries, Probes, Rays, Sources
 from ecs_audio.kernels.bundle import WEIGHTS
-from ecs_audio.kernels.cache import take_in
+from ecs_audio.kernels.cache import drop_stale, take_in
 from ecs_audio.kernels.environment import adopt, spare_taps
 from ecs_audio.kernels.results import SUBMERGED_HF, combine, set_targets, take_paths
 from ecs_audio.kernels.sections import FLUID
@@ -36,8 +36,11 @@ def take_results(
     absorption: (materials, 4). time: of this tick [s]. dt: its length [s].
     """
     hand_out(sources, batch.rays, asked=batch.time, time=time, dt=dt)
+    batch.rays_landed[:], batch.cells_landed[:] = batch.ray_count, batch.cell_count
     e = entries.storage
-    take_in(time, e["state"], e["stale"], sources.environment, sources.survey, sources.environment_due)
+    if take_in(e["state"], e["stale"]):
+        hand_out_environments(sources, entries, time=time)
+        drop_stale(time, e["state"], e["stale"], sources.environment, sources.environment_due)
     if settings.reverberates:
         take_room(probes, absorption, settings)
 
@@ -82,6 +85,16 @@ def apply_results(
     )  # fmt: skip
 
 
+def hand_out_environments(sources: Sources, entries: CacheEntries, *, time: float) -> None:
+    """Give READY environments to who waits for them. time: of this tick [s]."""
+    e, s = entries.storage, sources
+    adopt(
+        time, e["state"], e["evaluated"], e["coupling"], e["bearing"], e["plane"], e["plane_point"],
+        e["strength"], s.tier, s.survey, s.environment, s.environment_age, s.coupling, s.bearing_target,
+        s.wanted_plane, s.wanted_point, s.wanted_strength,
+    )  # fmt: skip
+
+
 def find_openness(
     sources: Sources,
     batch: Batch,
@@ -93,12 +106,8 @@ def find_openness(
     dt: float,
 ) -> None:
     """Hand READY environments to who waits for them; then the air each source shares, and its sends."""
-    e, s, p = entries.storage, sources, probes.storage
-    adopt(
-        time, e["state"], e["evaluated"], e["coupling"], e["bearing"], e["plane"], e["plane_point"],
-        e["strength"], s.tier, s.survey, s.environment, s.environment_age, s.coupling, s.bearing_target,
-        s.wanted_plane, s.wanted_point, s.wanted_strength,
-    )  # fmt: skip
+    s, p = sources, probes.storage
+    hand_out_environments(sources, entries, time=time)
     spare_taps(settings.max_taps, s.wanted_plane, s.loudness, batch.keys, batch.items)
     share = 1.0 - math.exp(-dt / settings.openness_time) if settings.openness_time > 0.0 else 1.0
     set_sends(

@@ -35,9 +35,9 @@ def report(
     t.tick, t.frame, t.sources, t.edits = tick, now, s.count, edits
     t.free, t.direct, t.full = int(counts[Tier.FREE]), int(counts[Tier.DIRECT]), int(counts[Tier.FULL])
     t.voices_playing, t.voices_virtual, t.taps = int(counts[3]), int(counts[4]), int(counts[6])
-    t.rays_direct, t.rays_probe, t.rays_environment, t.rays_echo = batch.ray_count.tolist()
+    t.rays_direct, t.rays_probe, t.rays_environment, t.rays_echo = batch.rays_landed.tolist()
     t.rays = t.rays_direct + t.rays_probe + t.rays_environment + t.rays_echo
-    cells, unknown = batch.cell_count.tolist()
+    cells, unknown = batch.cells_landed.tolist()
     t.cells, t.unknown_share = cells, unknown / max(cells, 1)
     wanted, placed = batch.rays.wanted.tolist()
     t.queue, t.deferred = wanted, wanted - placed

@@ -79,8 +79,10 @@ class Tracing:
         """
         if self.worker is None:
             return True
+        batch.rays_landed[:], batch.cells_landed[:] = 0, 0
         trace_new(sources, listener, self._new, sections_of(self.geometry), self.settings, time=time, dt=dt)
         if self.worker.busy:
+            batch.counts[[0, 1, 2, 4, 5]] = 0  # hits to those put off: of this tick, none
             return False
         if not self.worker.alive:
             error, self.worker, self._flying = self.worker.error, None, False
