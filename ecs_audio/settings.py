@@ -73,7 +73,7 @@ class Settings:
     """A longer way of a source or the listener in one tick is no motion and makes no Doppler [m]."""
 
     max_entries: int = 256
-    """Environments remembered between cells of 4 m, 7 KiB each."""
+    """Environments remembered between cells of 4 m, 8 KiB each."""
     max_taps: int = 64
     """Echoes that sound at once, the loudest ones."""
     acoustic_memory: int = 16 * 2**20

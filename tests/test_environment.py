@@ -308,6 +308,8 @@ def test_any_mode_and_any_switch_renders_finite_sound(clips, mode, switch):
         assert s.send_target.any() == (mode == "full" and switch != "reverberation")
         assert s.openness[s.rows(rows)].any() == (reflected and switch != "coupling")
         assert (engine.probe.room_gain > 0).any() == (mode == "full" and switch != "reverberation")
+        elsewhere = np.abs(s.apparent_position - s.heard_position).max() > 0.1
+        assert elsewhere == (reflected and switch not in ("coupling", "occlusion"))
 
 
 def test_another_world_forgets_rooms_echoes_and_environments(clips):

@@ -160,9 +160,12 @@ def plan_surveys(
             continue
         if s.tier[i] != FULL:
             if s.due[i] <= time:
-                h = write_key(s.heard_position, leader_of(s.serial, s.event, count, i), listener, wanted)
-                row = find_entry(e.key, e.hash, wanted, h)
-                s.survey[i] = row if row >= 0 and cached and holds(e, row, time) else -1
+                row = np.int64(-1)
+                if cached:
+                    leader = leader_of(s.serial, s.event, count, i)
+                    h = write_key(s.heard_position, leader, listener, wanted)
+                    row = find_entry(e.key, e.hash, wanted, h)
+                s.survey[i] = row if row >= 0 and holds(e, row, time) else -1
                 if s.survey[i] >= 0:
                     e.used[row] = time
                 else:

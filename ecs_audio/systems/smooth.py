@@ -40,11 +40,14 @@ def smooth(
     ease(share, 10.0 ** (STEEPEST * dt / 20.0), s.state, s.gain_target, s.gain_hf_target, s.gain, s.gain_hf)
     if settings.reflects or settings.reverberates:
         ease_sends(share, s.state, s.send_target, s.send_hf_target, s.send, s.send_hf)
-    if settings.reflects:
+    if settings.reflects and settings.coupling and settings.occlusion:
         set_apparent(
             passed, listener.position, s.heard_position, s.distance, s.path, s.bearing_target, s.positioned,
             s.state, s.pull, s.bearing, s.apparent_position,
         )  # fmt: skip
+    else:
+        s.apparent_position[:] = s.heard_position
+    if settings.reflects:
         fade_taps(
             passed, TAP_FADE, s.state, s.wanted_plane, s.wanted_point, s.wanted_strength, s.tap_plane,
             s.tap_point, s.tap_strength, s.tap_level, s.tap_serial, s.tap_count,
@@ -54,9 +57,6 @@ def smooth(
             settings.speed_of_sound, settings.air, s.tap_count, s.tap_plane, s.tap_point, s.tap_strength,
             s.tap_level, batch.tap_way, s.tap_delay, s.tap_gain, s.tap_hf, s.tap_direction,
         )  # fmt: skip
-    else:
-        s.apparent_position[:] = s.heard_position
     if settings.reverberates:
-        ease_room(
-            probes, 1.0 - math.exp(-ROOM_WAY * dt / settings.room_time) if settings.room_time > 0.0 else 1.0
-        )
+        way = 1.0 - math.exp(-ROOM_WAY * dt / settings.room_time) if settings.room_time > 0.0 else 1.0
+        ease_room(probes, way)
