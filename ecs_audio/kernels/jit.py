@@ -23,8 +23,8 @@ F8, F4, I8, I4, U1 = types.float64, types.float32, types.int64, types.int32, typ
 F8_1, F8_2, F8_3 = F8[::1], F8[:, ::1], F8[:, :, ::1]
 F4_1, F4_2 = F4[::1], F4[:, ::1]
 I8_1, I8_2, I8_3 = I8[::1], I8[:, ::1], I8[:, :, ::1]
-I4_1, I4_3 = I4[::1], I4[:, :, ::1]
-U1_1, U1_2, U2_2 = U1[::1], U1[:, ::1], types.uint16[:, ::1]
+I4_1 = I4[::1]
+U1_1, U1_2 = U1[::1], U1[:, ::1]
 
 KERNELS: list[Any] = []
 """Every kernel in the order of definition: what `warm_up` compiles."""
