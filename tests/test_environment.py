@@ -413,3 +413,12 @@ def test_the_layers_of_an_event_share_one_survey(clips):
         engine.despawn(crack)
         with pytest.raises(ea.DeadRowError):
             engine.spawn("click", position=(1, 2, 9), event=crack)
+
+
+def test_the_survey_of_an_event_goes_around_its_first_source_whoever_asks(clips):
+    with engine_in(box((0, 0, 0), (20, 5, 20)), clips, (3, 1.6, 3), full_count=1) as engine:
+        crack = engine.spawn("click", position=(15, 2, 15), volume=0.1)
+        engine.spawn("click", position=(2, 2, 2), event=crack)  # louder: only this one is FULL and asks
+        engine.tick(TICK)
+        begun = engine.entries.number >= 0
+        assert engine.entries.source[begun].tolist() == [[15, 2, 15]]

@@ -65,14 +65,20 @@ def holds(e: Entries, row: int, time: float) -> bool:
 
 
 @part
-def begin(e: Entries, row: int, s: Askers, i: int, listener: Array, time: float, number: int) -> None:
-    """Take the ends of a source and the listener for a new survey in a row, and aim its rays."""
+def begin(
+    e: Entries, row: int, s: Askers, i: int, leader: int, listener: Array, time: float, number: int
+) -> None:
+    """Take the ends of a new survey in a row, and aim its rays.
+
+    i: the source that asks, whose loudness decides which echoes are heard. leader: the one that the rays go
+    around; the row is of its cell.
+    """
     e.surveys[row] = 1 if e.state[row] == VACANT else e.surveys[row] + 1  # after an edit all is new
     e.state[row], e.stale[row], e.number[row] = BEGUN, 0, number
     e.evaluated[row], e.used[row] = time, time
     e.candidates[row], e.legs_done[row] = -1, 0
     for axis in range(3):
-        a, b = s.heard_position[i, axis], listener[axis]
+        a, b = s.heard_position[leader, axis], listener[axis]
         e.source[row, axis], e.listener[row, axis] = a, b
         e.low[row, axis], e.high[row, axis] = min(a, b), max(a, b)
     for b in range(RAYS * HITS):
@@ -82,7 +88,7 @@ def begin(e: Entries, row: int, s: Askers, i: int, listener: Array, time: float,
         x, y, z = direction_of(ray, RAYS, number * TURN)
         e.direction[row, ray, 0], e.direction[row, ray, 1], e.direction[row, ray, 2] = x, y, z
         for axis in range(3):
-            e.origin[row, ray, axis] = s.heard_position[i, axis]
+            e.origin[row, ray, axis] = e.source[row, axis]
     e.loudness[row, 0], e.loudness[row, 1], e.loudness[row, 2] = s.volume[i], s.law[i], s.reference[i]
     e.loudness[row, 3], e.loudness[row, 4] = s.end[i], s.fade_start[i]
     for tap in range(e.sounding_plane.shape[1]):
@@ -194,7 +200,8 @@ def plan_surveys(
     while queued > 0:
         i = pop(keys, items, queued)
         queued -= 1
-        h = write_key(s.heard_position, leader_of(s.serial, s.event, count, i), listener, wanted)
+        leader = leader_of(s.serial, s.event, count, i)
+        h = write_key(s.heard_position, leader, listener, wanted)
         row = find_entry(e.key, e.hash, wanted, h)
         if row >= 0 and e.state[row] == BEGUN:
             s.survey[i] = row  # another source asked for the same
@@ -222,7 +229,7 @@ def plan_surveys(
                 if s.survey[j] == row:
                     s.survey[j] = -1
         out[1] += 1
-        begin(e, row, s, i, listener, time, out[3])
+        begin(e, row, s, i, leader, listener, time, out[3])
         out[3] += 1
         s.survey[i] = row
         s.environment_due[i] = time + interval(s.distance[i], s.approach[i], dt)

@@ -36,15 +36,9 @@ def ask_probe(
     moved = math.dist(listener.position, p["place"][0])
     if not p["begun"][0] and not buried and (p["due"][0] <= time or moved > settings.probe_step):
         aim_probe(
-            listener.position,
-            DIRECTIONS,
-            p["origin"],
-            p["direction"],
-            p["done"],
-            p["couples"],
-            p["low"],
+            listener.position, DIRECTIONS, p["origin"], p["direction"], p["done"], p["couples"], p["low"],
             p["high"],
-        )
+        )  # fmt: skip
         p["begun"][0], p["asked"][0], p["place"][0] = 1, time, listener.position
         p["due"][0] = time + settings.probe_interval
     if not p["begun"][0] or left <= 0:
@@ -60,11 +54,11 @@ def ask_probe(
     return granted
 
 
-def take_room(probes: Probes, absorption: NDArray[np.float64], settings: Settings) -> bool:
-    """Work out the room once all rays of the probe are traced; returns whether they were."""
+def take_room(probes: Probes, absorption: NDArray[np.float64], settings: Settings) -> None:
+    """Work out the room once all rays of the probe are traced."""
     p = probes.storage
     if not p["begun"][0] or p["done"].sum() < PROBE_RAYS * PROBE_HITS:
-        return False
+        return
     take_probe(PROBE_HITS, p["face"], probes.cells, p["found"][0], p["plane"][0])
     p["volume"][0] = room_of(
         p["found"][0], p["time"][0], p["face"][0], p["point"][0], p["material"][0], absorption,
@@ -75,7 +69,6 @@ def take_room(probes: Probes, absorption: NDArray[np.float64], settings: Setting
     if math.isinf(p["evaluated"][0]):
         ease_room(probes, 1.0)
     p["evaluated"][0] = p["asked"][0]
-    return True
 
 
 def ease_room(probes: Probes, share: float) -> None:

@@ -31,14 +31,19 @@ def trace(
     rays = batch.rays
     batch.cell_count[:] = 0
     batch.ray_count[:] = 0
+    trace_direct(rays, sections, settings)
+    count_cells(rays.count, rays.cells, rays.unknown, batch.cell_count)
+    batch.ray_count[0] = rays.count
+    survey(batch, entries, probes, sections, reflectivity, settings)
+
+
+def trace_direct(rays: Rays, sections: Sections, settings: Settings) -> None:
+    """Trace direct paths; those beyond the cells' budget are dropped."""
     traced = trace_paths(
         sections, rays.count, settings.max_cells, rays.path, rays.ear, rays.mouth, rays.own,
         rays.transmission, rays.cells, rays.unknown,
     )  # fmt: skip
     rays.resize(traced)
-    count_cells(traced, rays.cells, rays.unknown, batch.cell_count)
-    batch.ray_count[0] = traced
-    survey(batch, entries, probes, sections, reflectivity, settings)
 
 
 def trace_new(
@@ -50,8 +55,8 @@ def trace_new(
     *,
     time: float,
     dt: float,
-) -> int:
-    """Give sources that never had one their straight path at once, beside a worker; returns how many rays.
+) -> None:
+    """Give sources that never had one their straight path at once, beside a worker.
 
     time: of this tick [s]. dt: its length [s].
     """
@@ -60,17 +65,11 @@ def trace_new(
         rays.storage["serial"],
     )  # fmt: skip
     if not chosen:
-        return 0
+        return
     rays.resize(chosen)
     place_paths(
         sections.cell_size, listener.position, sources.heard_position, rays.source, rays.path, rays.shift,
         rays.ear, rays.mouth, rays.own,
     )  # fmt: skip
-    rays.resize(
-        trace_paths(
-            sections, chosen, settings.max_cells, rays.path, rays.ear, rays.mouth, rays.own,
-            rays.transmission, rays.cells, rays.unknown,
-        )
-    )  # fmt: skip
+    trace_direct(rays, sections, settings)
     hand_out(sources, rays, asked=time, time=time, dt=dt)
-    return rays.count
