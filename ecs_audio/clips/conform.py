@@ -1,4 +1,4 @@
-"""Whatever samples come in: mono float32 at one rate goes out, or a sentence that says why not."""
+"""Whatever samples come in: mid and side as float32 at one rate go out, or a sentence that says why not."""
 
 from __future__ import annotations
 
@@ -10,18 +10,20 @@ from numpy.typing import ArrayLike, NDArray
 from ecs_audio.clips.errors import ClipError
 
 MAX_FRAMES = 30 * 60 * 48_000
-"""Longest clip, before and after resampling: 30 minutes at 48 kHz, 346 MB."""
+"""Longest clip, before and after resampling: 30 minutes at 48 kHz, 346 MB a channel."""
 
 MAX_PEAK = 1000.0
 """Largest sample, 60 dB above full scale. Float arrays in units of 16-bit steps lie above."""
 
 
-def conform(samples: ArrayLike, rate: float, to_rate: int) -> NDArray[np.float32]:
-    """Mono float32 samples at `to_rate` [Hz], shape (m,) with m = n · to_rate / rate rounded.
+def conform(
+    samples: ArrayLike, rate: float, to_rate: int
+) -> tuple[NDArray[np.float32], NDArray[np.float32] | None]:
+    """Mid and side at `to_rate` [Hz], float32, shape (m,) with m = n · to_rate / rate rounded.
 
-    `samples` [full scale = 1], floating, shape (n,) or (n, 2): the mean of both channels is taken.
-    `rate` [Hz], positive. Raises ClipError when the samples are none of that, empty, not finite, above
-    MAX_PEAK, or more than MAX_FRAMES.
+    `samples` [full scale = 1], floating, shape (n,) or (n, 2). The mid is (left + right) / 2, or the one
+    channel as it is; the side is (left - right) / 2, None when that is silent. `rate` [Hz], positive. Raises
+    ClipError when the samples are none of that, empty, not finite, above MAX_PEAK, or more than MAX_FRAMES.
     """
     given = np.asarray(samples)
     _check_form(given)
@@ -29,8 +31,16 @@ def conform(samples: ArrayLike, rate: float, to_rate: int) -> NDArray[np.float32
     with np.errstate(over="ignore"):  # a float64 beyond float32 becomes inf, which is refused below
         narrow = given.astype(np.float32)
     _check_values(narrow)
-    mono = narrow if narrow.ndim == 1 else narrow.mean(axis=1, dtype=np.float32)
-    return mono if rate == to_rate else resample(mono, rate, to_rate)
+    mid, side = (narrow, None) if narrow.ndim == 1 else _mid_and_side(narrow)
+    if rate == to_rate:
+        return mid, side
+    return resample(mid, rate, to_rate), None if side is None else resample(side, rate, to_rate)
+
+
+def _mid_and_side(stereo: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32] | None]:
+    mid = stereo.mean(axis=1, dtype=np.float32)
+    side = (stereo[:, 0] - stereo[:, 1]) * np.float32(0.5)
+    return mid, side if side.any() else None
 
 
 def resample(mono: NDArray[np.float32], rate: float, to_rate: int) -> NDArray[np.float32]:

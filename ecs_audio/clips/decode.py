@@ -17,6 +17,9 @@ ENDINGS = (".flac", ".ogg", ".opus", ".mp3", ".wav")
 FOLDER_ENDINGS = (*ENDINGS, ".aif", ".aiff", ".au", ".caf", ".oga", ".w64")
 """What counts as a sound file in a folder."""
 
+WIDTHS = (4, 8, 12, 16, 20, 24, 32, 64)
+"""Bits a sample."""
+
 BLOCK_FRAMES = 1 << 16
 
 # A writer that could not seek back leaves a placeholder for the size: nothing that real data reaches.
@@ -58,8 +61,14 @@ def decode(path: Path, max_frames: int = MAX_FRAMES) -> tuple[NDArray[np.float32
         raise ClipError(f"{path}: is not a file")
     try:
         with soundfile.SoundFile(path) as file:
+            # It would seek to where it is after every block, and in an MP3 lose the frames after that.
+            file.seekable = lambda: False
             if file.channels > 2:
                 raise ClipError(f"{path}: has {file.channels} channels, and 1 or 2 are taken")
+            if (width := _odd_width(file.extra_info)) is not None:
+                raise ClipError(
+                    f"{path}: has {width} bits a sample, and {', '.join(map(str, WIDTHS))} are taken"
+                )
             samples = _read(file, path, max_frames)
             claimed = 0 if file.format == "MP3" else file.frames  # of an MP3 it is an estimate
             if len(samples) < claimed < 2**62 or _cut_short(file.extra_info):
@@ -82,6 +91,12 @@ def _read(file: object, path: Path, max_frames: int) -> NDArray[np.float32]:
     if not blocks:
         raise ClipError(f"{path}: holds no sound: it has no frames")
     return np.concatenate(blocks)
+
+
+def _odd_width(log: str) -> int | None:
+    """Bits a sample that libsndfile noted, if nobody records so many; it would read them as best it can."""
+    noted = re.search(r"Bit Width\s*:\s*(\d+)", log)
+    return int(noted[1]) if noted and int(noted[1]) not in (0, *WIDTHS) else None
 
 
 def _cut_short(log: str) -> bool:
