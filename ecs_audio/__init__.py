@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ecs_audio.clips import ClipError as ClipError
     from ecs_audio.clips import Clips as Clips
+    from ecs_audio.clips import ClipWarning as ClipWarning
     from ecs_audio.components import DeadRowError as DeadRowError
     from ecs_audio.components import Source as Source
     from ecs_audio.components import State as State
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "clips": ["ClipError", "Clips"],
+    "clips": ["ClipError", "ClipWarning", "Clips"],
     "components": ["DeadRowError", "Source", "State", "TableFullError", "Tier"],
     "engine": ["Engine"],
     "entities": ["AudioProcessor"],

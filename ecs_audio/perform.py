@@ -98,6 +98,8 @@ class Census:
                 "invalidations": int(column["cache_invalidations"].sum()),
             },
             "taps": int(column["taps"].max()),
+            "reverbs": int(column["reverbs"].max()),
+            "starved_frames": int(column["starved_frames"].max()),
             "rooms": {
                 str(room): round(float((column["room"] == room).mean()), 4)
                 for room in np.unique(column["room"])

@@ -37,6 +37,8 @@ class Settings:
     """Walls answer. ("reflect")"""
     reverberation: bool = True
     """The room around the listener sounds. ("full")"""
+    reverb: str | None = None
+    """A preset, such as "hall", that is heard instead of the room around the listener. ("full")"""
     cache: bool = True
     """Ends within the same cells of 4 m share what reflections found."""
 
@@ -81,6 +83,9 @@ class Settings:
     workers: int = 0
     """1 traces on a thread beside the host, a tick later: for live use; 0 within the tick, which offline
     rendering needs to be the same every time."""
+    stream_patience: float = 10.0
+    """How long a tick waits for a stream's decoder [s], so that the same is heard every time; 0 for live use,
+    where a stream that is late falls silent, and goes on."""
     max_sources: int = 1024
     """Living sources; 11 KiB each."""
     max_voices: int = 128
@@ -94,6 +99,15 @@ class Settings:
         for name, allowed in (("acoustics", MODES), ("occlusion_rule", RULES), ("interpolation", READERS)):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {getattr(self, name)!r}")
+        if self.reverb is not None:
+            from ecs_audio.presets import preset
+
+            preset(self.reverb)
+            if not self.reverberates:
+                raise ValueError(
+                    f"reverb {self.reverb!r} is heard with acoustics 'full' and reverberation alone, not "
+                    f"with {self.acoustics!r} and {self.reverberation!r}"
+                )
         if self.direct_paths not in (1, 13):
             raise ValueError(f"direct_paths must be 1 or 13, not {self.direct_paths!r}")
         for name in _SWITCHES:
@@ -140,6 +154,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "max_taps": (0, 4096),
     "acoustic_memory": (1 << 16, 1 << 34),
     "workers": (0, 1),
+    "stream_patience": (0.0, 3600.0),
     "max_sources": (1, 65_536),
     "max_voices": (1, 1024),
     "max_block": (1, 1 << 24),

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ecs_audio.clips import Clips
-from ecs_audio.components import Law, Source, Sources
+from ecs_audio.components import Law, Listener, Source, Sources
 from ecs_audio.settings import CATEGORIES, DRY_CATEGORIES, Settings
+
+NO_CLIP = -1
+"""Clip id of a source with nothing to play: `steer` ends it."""
 
 
 class Options(TypedDict, total=False):
@@ -68,14 +71,19 @@ DEFAULTS: Options = {
 }
 
 
-def source_values(clips: Clips, settings: Settings, clip: str, options: Options) -> dict[str, Any]:
-    """Column values of a new source.
+def source_values(clips: Clips, settings: Settings, clip: str | None, options: Options) -> dict[str, Any]:
+    """Column values of a new source that plays a clip, or a sound of which `vary` is still to draw one.
 
+    None for what has a clip of its own, a stream.
+
+    What a sound says holds unless the options say otherwise.
     Raises ValueError (ClipError for the clip) naming what is wrong, TypeError for an unknown option.
     """
-    if unknown := options.keys() - DEFAULTS.keys():
+    sound = None if clip is None else clips.sounds.get(clip)
+    said = {} if sound is None else {"volume": sound.volume[0], "pitch": sound.pitch[0], **sound.options}
+    if unknown := (options.keys() | said.keys()) - DEFAULTS.keys():
         raise TypeError(f"there is no option {sorted(unknown)[0]!r}, only {', '.join(DEFAULTS)}")
-    wanted: Options = DEFAULTS | options
+    wanted = cast(Options, {**DEFAULTS, **said, **options})
     category, law, position = wanted["category"], wanted["law"], wanted["position"]
     reference, end, start_frame = wanted["reference"], wanted["end"], wanted["start_frame"]
     if category not in CATEGORIES:
@@ -107,7 +115,7 @@ def source_values(clips: Clips, settings: Settings, clip: str, options: Options)
     off = settings.acoustics == "off"
     return values | {
         "position": (0.0, 0.0, 0.0) if position is None else _position(position),
-        "clip": clips.id(clip),
+        "clip": NO_CLIP if clip is None or sound is not None else clips.id(clip),
         "looping": bool(wanted["looping"]),
         "priority": int(wanted["priority"]),
         "category": CATEGORIES.index(category),
@@ -117,6 +125,39 @@ def source_values(clips: Clips, settings: Settings, clip: str, options: Options)
         "delayed": wanted["delay"] and settings.delay and positioned and not off,
         "start_frame": -1 if start_frame is None else int(start_frame),
     }
+
+
+def vary(
+    sources: Sources,
+    source: Source,
+    clips: Clips,
+    settings: Settings,
+    clip: str,
+    options: Options,
+    listener: Listener,
+    rng: np.random.Generator,
+) -> None:
+    """Draw what a new source plays if `clip` is a sound: its clip, then its volume, then its pitch.
+
+    Each takes one `rng.random()`, and only where there is a choice: among several variants, or in a range
+    that no value in the options replaces. Far variants are taken with acoustics off, farther from the
+    listener than `far_from`. A sound without variants leaves NO_CLIP: its source ends at the next tick.
+    """
+    if (sound := clips.sounds.get(clip)) is None:
+        return
+    variants = sound.near
+    if sound.far and settings.acoustics == "off" and sources.positioned[source]:
+        far_from = sources.end[source] / 2.0 if sound.far_from is None else sound.far_from
+        if np.linalg.norm(sources.position[source] - listener.position) > far_from:
+            variants = sound.far
+    if variants:
+        chosen = rng.random() * len(variants) if len(variants) > 1 else 0
+        sources.clip[source] = variants[int(chosen)]
+    else:
+        sources.acoustics[source] = 0  # or it would wait for its first ray
+    for name, (low, high) in (("volume", sound.volume), ("pitch", sound.pitch)):
+        if low < high and name not in options:
+            getattr(sources, name)[source] = low + (high - low) * rng.random()
 
 
 def _check(name: str, value: float) -> None:

@@ -79,14 +79,18 @@ class Telemetry:
     """Reverberant level of the near bus relative to the direct sound at 1 m."""
     room_gain_far: float = 0.0
     """Reverberant level of the far bus relative to the direct sound at 1 m."""
+    reverbs: int = 0
+    """Reverbs that sound, 0 to 2."""
     voices_playing: int = 0
-    """Sources with a voice."""
+    """Sources that sound, or whose echoes do."""
     voices_virtual: int = 0
-    """Loops without a voice."""
+    """Sources without a voice: inaudible, or crowded out."""
     voices_refused: int = 0
     """One-shots refused so far."""
     voices_stolen: int = 0
     """Voices taken by a higher priority so far."""
+    starved_frames: int = 0
+    """Frames for which streams were silent since their decoder was late, so far."""
     edits: int = 0
     """World edits taken in."""
     limiter_gain: float = 1.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -52,6 +53,21 @@ def clips():
 @pytest.fixture
 def open_world():
     return ea.World.empty(size=(64, 32, 64), origin=(-32, -16, -32))
+
+
+@pytest.fixture
+def engine_with(open_world):
+    """Makes engines with settings; closes them after the test, and sees that no decoder is left."""
+    made = []
+
+    def make(clips=None, world=None, **settings):
+        made.append(ea.Engine(world or open_world, clips or ea.Clips(), settings=ea.Settings(**settings)))
+        return made[-1]
+
+    yield make
+    for engine in made:
+        engine.close()
+    assert not [t for t in threading.enumerate() if t.name.startswith("ecs_audio stream")]
 
 
 def wall_world(*walls, name="stone", size=(64, 64, 64)):

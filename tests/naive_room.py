@@ -147,7 +147,7 @@ def room_of(found, time, face, point, material, absorption=ABSORPTION, c=SPEED):
     for lengths, names, inside in rays:
         if len(lengths) >= 2:
             k = len(lengths) - 1
-            total = max(math.fsum(lengths[1:]), 1e-3 * k)
+            total = max(math.fsum(lengths[1:]), 0.5 * k)
             rooms["near" if total / k < 20 else "far"].append((lengths[0], k, total, names, inside))
     every = rooms["near"] + rooms["far"]
     stayed = [ray[1] / ray[2] for ray in every if ray[4]]

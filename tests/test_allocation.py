@@ -4,6 +4,7 @@ import ctypes
 
 import numpy as np
 import pytest
+import soundfile
 from conftest import FRAMES, TICK, wall_world
 
 import ecs_audio as ea
@@ -114,5 +115,40 @@ def test_a_thousand_warm_ticks_and_blocks_allocate_nothing(sources, clips):
                 peaks = watch.peak_of(engine.tick, TICK), watch.peak_of(engine.render, FRAMES)
                 if k >= 60:
                     worst = {n: max(worst[n], p) for n, p in zip(worst, peaks, strict=True)}
+    assert worst["tick"] < 1024, worst
+    assert worst["render"] < 1024, worst
+
+
+def test_a_room_with_echoes_reverbs_a_stream_and_flat_stereo_allocates_nothing(clips, tmp_path):
+    left = 0.1 * np.sin(np.arange(48_000) * 0.1)
+    clips.add("stereo", np.stack([left, 0.3 * left[::-1]], axis=1))
+    soundfile.write(tmp_path / "song.wav", np.stack([left, -left], axis=1), 44_100)
+    world = ea.World.empty(size=(64, 32, 80), origin=(-32, -8, -40))
+    world.fill((-24, -2, -30), (24, 16, 30), "stone")
+    world.fill((-22, 0, -28), (22, 14, 28), "air")
+    with ea.Engine(world, clips, settings=ea.Settings(max_voices=24)) as engine:
+        engine.listener.look(position=(-6.5, 1.6, 0.5))
+        rows = [
+            engine.spawn(
+                "tone", position=(k % 17 - 8, 2, k % 23 - 9), looping=True, volume=0.05, pitch=1 + k % 3
+            )
+            for k in range(40)
+        ]
+        engine.spawn("stereo", looping=True)
+        engine.stream(tmp_path / "song.wav", looping=True, volume=0.1)
+        where, worst = engine.sources.rows(rows), {"tick": 0, "render": 0}
+        steps = np.random.default_rng(0).uniform(-0.3, 0.3, (len(rows), 3))
+        steps[:, 1] = 0
+        with Watch() as watch:
+            for k in range(400):
+                engine.sources.position[where] += steps * (1 if k // 20 % 2 else -1)
+                if k % 10 == 0:
+                    world.set((3, k % 14, 3), "stone" if k % 20 else "air")
+                peaks = watch.peak_of(engine.tick, TICK), watch.peak_of(engine.render, FRAMES)
+                if k >= 100:
+                    worst = {n: max(worst[n], p) for n, p in zip(worst, peaks, strict=True)}
+                    assert engine.telemetry.taps > 0
+                    assert engine.telemetry.reverbs == 2
+        assert engine.telemetry.starved_frames == 0
     assert worst["tick"] < 1024, worst
     assert worst["render"] < 1024, worst

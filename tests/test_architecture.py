@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PLAIN = {"ecs_audio.world", "ecs_audio.settings", "ecs_audio.telemetry", "ecs_audio.clips"}
+PLAIN = {
+    "ecs_audio.presets",
+    "ecs_audio.world",
+    "ecs_audio.settings",
+    "ecs_audio.telemetry",
+    "ecs_audio.clips",
+}
 MAY_IMPORT = {
     "ecs_audio/kernels": {"ecs_audio.kernels", "numpy", "numba", "llvmlite"},
     "ecs_audio/components": {"ecs_audio.components", "numpy"},
@@ -71,7 +77,7 @@ def test_kernels_are_cached_under_a_name_that_changes_with_any_of_their_sources(
 def test_a_kernel_refuses_other_types_instead_of_compiling():
     import numpy as np
 
-    from ecs_audio.kernels.levels import ease
+    from ecs_audio.kernels.easing import ease
 
     with pytest.raises(TypeError):
         ease(0.5, np.zeros(3, np.float32), np.zeros(3))

@@ -2,28 +2,24 @@
 
 import itertools
 import math
-from types import SimpleNamespace
 
 import naive_echoes as naive
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from taps import C, columns, heard
 
 import ecs_audio as ea
 from ecs_audio.components.geometry import Geometry
 from ecs_audio.components.waves import Wave
-from ecs_audio.kernels.echoes import Surveys, find_candidates
+from ecs_audio.kernels.echoes import find_candidates
 from ecs_audio.kernels.hits import trace_hits
 from ecs_audio.kernels.images import NO_PLANE, POINT, WAY
 from ecs_audio.kernels.judge import CLAIMS, judge
 from ecs_audio.kernels.proofs import place_legs, take_legs
 from ecs_audio.kernels.sphere import fibonacci
-from ecs_audio.kernels.taps import fade_taps, glide
 from ecs_audio.systems.geometry import follow as follow_world
 from ecs_audio.systems.geometry import sections_of
 
-C = 343.0
 EXCESS = 0.005 * C
 APART = math.cos(math.radians(30))
 TURN = 2.399963229728653
@@ -47,20 +43,6 @@ def first_hits(world, origins, directions, reach):
     )  # fmt: skip
     assert traced == len(origins)
     return tuple(a[:traced] for a in (wave.time, wave.face, wave.cell, wave.point, wave.material))
-
-
-def columns(rows=1):
-    """Columns of entries that nothing is known of."""
-    f, i = (lambda *s: np.zeros((rows, *s))), (lambda *s: np.zeros((rows, *s), np.int64))
-    e = Surveys(
-        source=f(3), listener=f(3), done=i(16) + 3, face=i(48) - 1, cell=i(48, 3), point=f(48, 3),
-        material=i(48), couples=np.zeros((rows, 48), np.uint8), candidates=i() - 1,
-        candidate_plane=i(16, 2), candidate_point=f(16, 3), legs_done=i(), leg_time=f(48), leg_face=i(48),
-        leg_cell=i(48, 3), leg_material=i(48), loudness=f(5), sounding_plane=i(4, 2) + NO_PLANE,
-        sounding_point=f(4, 3), plane=i(4, 2), plane_point=f(4, 3), strength=f(4),
-    )  # fmt: skip
-    e.loudness[:] = 1.0, 3, 50.0, 2000.0, 1999.0
-    return e
 
 
 def mirror(directions, face):
@@ -138,23 +120,6 @@ def chosen(e):
     """[(planes, point, strength)] of the taps of row 0."""
     taps = paths(e.plane[0], e.plane_point[0])
     return [(*path, float(strength)) for path, strength in zip(taps, e.strength[0], strict=False)]
-
-
-def heard(e, source, listener, level=1.0, cell_size=1.0, law=3, reference=50.0, end=2000.0, air=1):
-    """What glide says of the taps of row 0: delay, gain, hf, direction, a row for each in use."""
-    delay, gain, hf, direction = np.zeros((1, 4)), np.zeros((1, 4)), np.zeros((1, 4)), np.zeros((1, 4, 3))
-    glide(
-        np.array(listener, float), np.array([source], float), np.array([law], np.uint8),
-        np.array([reference]), np.array([end]), np.array([end - 1.0]), cell_size, C, air,
-        np.array([4], np.uint8), e.plane, e.plane_point, e.strength, np.full((1, 4), level),
-        np.zeros(WAY), delay, gain, hf, direction,
-    )  # fmt: skip
-    used = e.plane[0, :, 0] != NO_PLANE
-    assert not delay[0, ~used].any()
-    assert not gain[0, ~used].any()
-    return SimpleNamespace(
-        delay=delay[0, used], gain=gain[0, used], hf=hf[0, used], direction=direction[0, used]
-    )
 
 
 def built(boxes, size=(96, 96, 96), origin=(-48, -48, -48)):
@@ -449,114 +414,3 @@ def test_rough_ground_answers_by_way_of_points_that_stay(rough):
             assert q is None or delay * C == pytest.approx(math.dist(ends[0], q) + math.dist(q, ends[1]))
     assert points > 4 * planes
     assert points > 60
-
-
-FACES = st.integers(0, 5)
-PLACE = st.tuples(*[st.floats(-50, 50)] * 3)
-PLANE = st.builds(lambda c, f: c * 8 + f, st.integers(-40, 40), FACES)
-PATH = st.one_of(st.tuples(PLANE), st.tuples(PLANE, PLANE), st.tuples(st.just(POINT), PLANE))
-
-
-def tap(path, q, strength=0.5):
-    e = columns()
-    e.plane[0] = NO_PLANE
-    e.plane[0, 2, : len(path)] = path
-    if path[0] == POINT:
-        e.plane_point[0, 2] = q
-    e.strength[0, 2] = strength
-    return e
-
-
-@given(PATH, PLACE, PLACE, PLACE, st.floats(0, 1), st.sampled_from([1.0, 0.25]))
-@settings(max_examples=200)
-def test_taps_are_heard_as_the_mirrored_source_would_be(path, q, source, listener, level, cell_size):
-    e = tap(path, q)
-    got = heard(e, source, listener, level, cell_size, air=1)
-    origin = np.array(q) if path[0] == POINT else naive.image(source, path, cell_size)
-    away = np.linalg.norm(origin - listener)
-    length = away + math.dist(source, q) if path[0] == POINT else away
-    assert got.delay == pytest.approx([length / C])
-    assert got.hf == pytest.approx([max(0.99426**length, 0.001)])
-    if away > 1e-9:
-        assert got.direction[0] == pytest.approx((origin - listener) / away)
-    assert np.isfinite(got.direction).all()
-    real = path[0] == POINT or naive.specular_points(source, listener, path, cell_size) is not None
-    loud = level * 0.5 / (1 + length / 50)
-    if real:
-        assert got.gain == pytest.approx([loud])
-    elif len(path) == 1:
-        assert got.gain == [0.0]
-    else:  # round a corner the same echo goes on by way of the other wall first
-        assert got.gain[0] in (0.0, pytest.approx(loud))
-
-
-@given(PATH, PLACE, st.lists(st.tuples(PLACE, PLACE), min_size=2, max_size=6))
-@settings(max_examples=100)
-def test_a_delay_changes_no_faster_than_the_ends_move(path, q, ends):
-    e = tap(path, q)
-    delays = [heard(e, source, listener).delay[0] for source, listener in ends]
-    for k in range(1, len(ends)):
-        moved = math.dist(ends[k - 1][0], ends[k][0]) + math.dist(ends[k - 1][1], ends[k][1])
-        assert abs(delays[k] - delays[k - 1]) <= moved / C + 1e-12
-
-
-def test_a_source_without_taps_is_left_alone():
-    out = np.full((1, 4), 7.0)
-    glide(
-        np.zeros(3), np.full((1, 3), np.nan), np.zeros(1, np.uint8), np.ones(1), np.ones(1), np.ones(1), 1.0,
-        C, 1, np.zeros(1, np.uint8), np.full((1, 4, 2), NO_PLANE), np.zeros((1, 4, 3)), np.zeros((1, 4)),
-        np.zeros((1, 4)), np.zeros(WAY), out, out, out, np.zeros((1, 4, 3)),
-    )  # fmt: skip
-    assert (out == 7).all()
-
-
-POOL = [((k * 8 + 4, NO_PLANE), (0, 0, 0)) for k in range(3)] + [((8, 19), (0, 0, 0)), ((19, 8), (0, 0, 0))]
-POOL += [((POINT, 8), (1.0, 2.0, 3.0)), ((POINT, 8), (1.0, 2.5, 3.0))]
-WANTED = st.lists(st.integers(0, len(POOL) - 1), max_size=4, unique=True)
-
-
-@given(st.lists(st.tuples(WANTED, st.integers(1, 6)), min_size=1, max_size=8), st.floats(0.004, 0.08))
-@settings(max_examples=200)
-def test_taps_fade_as_the_naive_twin_says_and_never_change_while_heard(changes, dt):
-    plane, point = np.full((2, 4, 2), NO_PLANE), np.zeros((2, 4, 3))
-    strength, level, serial = np.zeros((2, 4)), np.zeros((2, 4)), np.zeros((2, 4), np.int64)
-    count, slots = np.zeros(2, np.uint8), [None] * 4
-    for wanted, ticks in [*changes, (changes[-1][0], math.ceil(0.05 / dt) * 2 + 3)]:
-        wants = np.full((2, 4, 2), NO_PLANE), np.zeros((2, 4, 3)), np.zeros((2, 4))
-        for slot, k in enumerate(wanted):
-            wants[0][1, slot], wants[1][1, slot], wants[2][1, slot] = *POOL[k], 0.1 * (k + 1)
-        for _ in range(ticks):
-            planes, levels = plane.copy(), level.copy()
-            heard = np.ones(len(plane), np.uint8)
-            fade_taps(dt, 0.05, heard, *wants, plane, point, strength, level, serial, count)
-            slots = naive.fade(slots, {k: 0.1 * (k + 1) for k in wanted}, min(dt / 0.05, 1))
-            for a, slot in enumerate(slots):
-                k = None if slot is None else slot["path"]
-                assert tuple(plane[1, a]) == (POOL[k][0] if k is not None else (NO_PLANE, NO_PLANE))
-                assert k is None or tuple(point[1, a]) == POOL[k][1]
-                assert level[1, a] == pytest.approx(slot["level"] if slot else 0, abs=1e-9)
-                assert strength[1, a] == pytest.approx(slot["strength"] if slot else 0)
-            changed = (planes != plane).any(axis=2)
-            assert not level[changed].any()
-            assert ((planes[:, :, 0] == NO_PLANE) | (plane[:, :, 0] == NO_PLANE))[changed].all()
-            assert ((level >= 0) & (level <= 1)).all()
-            assert (np.abs(level - levels) <= dt / 0.05 + 1e-9).all()
-            either = (planes[:, :, 0] != NO_PLANE) | (plane[:, :, 0] != NO_PLANE)
-            assert (count == either.sum(axis=1)).all()
-    assert sorted(slot["path"] for slot in slots if slot) == sorted(changes[-1][0])
-    assert (level[1, plane[1, :, 0] != NO_PLANE] == 1).all()
-    assert serial[1].sum() >= len(changes[-1][0])
-    assert not serial[0].any()
-
-
-@pytest.mark.parametrize(("state", "level"), [(0, 1.0), (1, 0.0)])
-def test_echoes_of_a_source_that_was_not_heard_before_begin_at_once(state, level):
-    wanted = np.full((1, 4, 2), NO_PLANE)
-    wanted[0, 0, 0] = 8 * 5
-    plane, point = np.full((1, 4, 2), NO_PLANE), np.zeros((1, 4, 3))
-    levels, serial, count = np.zeros((1, 4)), np.zeros((1, 4), np.int64), np.zeros(1, np.uint8)
-    fade_taps(
-        1 / 60, 0.05, np.array([state], np.uint8), wanted, point, np.ones((1, 4)), plane, point.copy(),
-        np.zeros((1, 4)), levels, serial, count,
-    )  # fmt: skip
-    assert levels[0].tolist() == [level, 0, 0, 0]

@@ -1,22 +1,19 @@
-"""Small kernels against their naive twins: readers, shelf, limiter, heap, easing."""
+"""Small kernels against their naive twins: readers, limiter, heap."""
 
 import heapq
 import math
 
-import naive
 import numpy as np
 import pytest
 from conftest import RATE, play
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import signal
 
 import ecs_audio as ea
 from ecs_audio.components.master import Master
 from ecs_audio.kernels.heap import heapify, pop
 from ecs_audio.kernels.limiter import CEILING, limit
 from ecs_audio.kernels.read import ONE, read_linear, read_sinc, sinc_table
-from ecs_audio.kernels.shelf import corner_of, shelf_coefficients, shelve8
 
 TABLE, EDGE = sinc_table(), np.zeros(8, np.float32)
 
@@ -33,7 +30,7 @@ def test_straight_line_reading_equals_interpolation_of_the_unrolled_clip(length,
     clip = np.random.default_rng(seed).uniform(-1, 1, length).astype(np.float32)
     out = np.zeros(64, np.float32)
     position, step = math.floor(start * ONE), math.floor(speed * ONE)
-    after = read_linear(banked(clip), 16, length, looping, position, step, out, 0, 64)
+    after = read_linear(banked(clip), 16, length, looping, 0, position, step, out, 0, 64)
     assert after == position + 64 * step
     places = (position + step * np.arange(64)) / ONE
     unrolled = np.concatenate(
@@ -46,7 +43,7 @@ def test_straight_line_reading_equals_interpolation_of_the_unrolled_clip(length,
 def test_a_whole_speed_reads_the_samples_themselves():
     clip = np.random.default_rng(0).uniform(-1, 1, 200).astype(np.float32)
     out = np.zeros(64, np.float32)
-    read_linear(banked(clip), 16, 200, False, 5 * ONE, 2 * ONE, out, 0, 64)
+    read_linear(banked(clip), 16, 200, False, 0, 5 * ONE, 2 * ONE, out, 0, 64)
     assert out.tobytes() == clip[5:133:2].tobytes()
 
 
@@ -58,7 +55,7 @@ def test_the_sinc_reader_is_true_to_tones(hertz, snr):
     start, step = 10 * ONE + 12345, math.floor(speed * ONE)
     position = start
     for k in range(0, 4096, 64):
-        position = read_sinc(banked(clip), TABLE, EDGE, 16, n, False, position, step, out, k, k + 64)
+        position = read_sinc(banked(clip), TABLE, EDGE, 16, n, False, 0, position, step, out, k, k + 64)
     expected = np.sin(2 * np.pi * hertz / RATE * (start + step * np.arange(4096)) / ONE)
     error = out - expected
     assert 10 * np.log10((expected @ expected) / (error @ error)) > snr
@@ -67,7 +64,7 @@ def test_the_sinc_reader_is_true_to_tones(hertz, snr):
 def test_the_sinc_reader_reads_a_clip_at_its_own_speed_to_the_bit():
     clip = np.random.default_rng(0).uniform(-1, 1, 200).astype(np.float32)
     out = np.zeros(64, np.float32)
-    read_sinc(banked(clip), TABLE, EDGE, 16, 200, False, 0, ONE, out, 0, 64)
+    read_sinc(banked(clip), TABLE, EDGE, 16, 200, False, 0, 0, ONE, out, 0, 64)
     assert out.tobytes() == clip[:64].tobytes()
 
 
@@ -78,75 +75,33 @@ def test_the_sinc_reader_crosses_a_loops_seam_as_if_it_were_unrolled(length, sta
     unrolled = np.concatenate([np.resize(clip, 900)]).astype(np.float32)
     looped, straight = np.zeros(64, np.float32), np.zeros(64, np.float32)
     position, step = math.floor(start * ONE), math.floor(speed * ONE)
-    read_sinc(banked(clip), TABLE, EDGE, 16, length, True, position, step, looped, 0, 64)
-    read_sinc(banked(unrolled), TABLE, EDGE, 16, 900, False, position, step, straight, 0, 64)
+    read_sinc(banked(clip), TABLE, EDGE, 16, length, True, 0, position, step, looped, 0, 64)
+    read_sinc(banked(unrolled), TABLE, EDGE, 16, 900, False, 0, position, step, straight, 0, 64)
     assert looped.tobytes() == straight.tobytes()
 
 
-SHELF = {
-    0.741: [0, 0, 0, 0, -0.1, -1.5, -2.6, -4.6, -5.1],
-    0.472: [0, 0, 0, 0, -0.4, -4.0, -6.5, -11.3, -12.8],
-    0.223: [0, 0, 0, -0.1, -1.6, -9.4, -13.0, -20.8, -25.0],
-    0.0498: [0, 0, -0.1, -1.9, -10.1, -22.0, -26.1, -35.2, -44.1],
-    0.00248: [-0.2, -2.7, -11.8, -23.6, -35.7, -48.0, -52.1, -61.3, -70.9],
-}
+SPILL = 256
 
 
-@pytest.mark.parametrize("gain_hf", SHELF)
-def test_the_shelf_has_the_response_of_the_table_and_of_the_cookbook(gain_hf):
-    c = coefficients(math.sqrt(gain_hf))
-    hertz = [125, 250, 500, 1000, 2000, 4000, 5000, 8000, 12_000]
-    _, h = signal.freqz(c[:3].astype(float), np.r_[1, c[3:].astype(float)], worN=hertz, fs=RATE)
-    assert 20 * np.log10(np.abs(h)) == pytest.approx(SHELF[gain_hf], abs=0.5)
-    assert 20 * np.log10(np.abs(h)) == pytest.approx([naive.shelf_db(gain_hf, f) for f in hertz], abs=0.05)
-
-
-def coefficients(h):
-    out = np.zeros((3, 5), np.float32)
-    shelf_coefficients(h, corner_of(float(RATE)), out, 1)
-    assert not out[::2].any()
-    return out[1]
-
-
-def shelve(x, c, target, memory):
-    """Filter x in the fourth of eight lanes while the others do something else."""
-    lanes = np.random.default_rng(0).uniform(-1, 1, (len(x), 8)).astype(np.float32)
-    rows = np.zeros((12, 8), np.float32)
-    lanes[:, 3] = x
-    rows[:5, 3], rows[5:10, 3], rows[10:, 3] = c, (target - c) / np.float32(len(x)), memory
-    flat, state = lanes.reshape(-1), rows.reshape(-1)
-    shelve8(flat, len(x), state, 0, 5, 10)
-    x[:], c[:], memory[:] = lanes[:, 3], target, rows[10:, 3]
-
-
-def test_an_open_shelf_is_a_wire_to_the_bit():
-    c, memory = coefficients(1.0), np.zeros(2, np.float32)
-    x = np.random.default_rng(1).uniform(-1, 1, 64).astype(np.float32)
-    y = x.copy()
-    shelve(y, c, c.copy(), memory)
-    assert y.tobytes() == x.tobytes()
-
-
-def test_a_settled_shelf_filters_as_scipy_does():
-    c, memory = coefficients(math.sqrt(0.0498)), np.zeros(2, np.float32)
-    x = np.random.default_rng(1).uniform(-1, 1, 6400).astype(np.float32)
-    y = x.copy()
-    for k in range(0, 6400, 64):
-        shelve(y[k : k + 64], c, c.copy(), memory)
-    expected = signal.lfilter(c[:3].astype(float), np.r_[1, c[3:].astype(float)], x.astype(float))
-    assert y == pytest.approx(expected, abs=1e-5)
-
-
-def test_a_shelf_whose_eased_target_flips_every_quantum_stays_within_its_input():
-    c, memory = coefficients(1.0), np.zeros(2, np.float32)
-    x = np.sin(2 * np.pi * 1000 / RATE * np.arange(9600)).astype(np.float32)
-    peak, h = 0.0, 1.0
-    for k in range(0, 9600, 64):
-        h += ((math.sqrt(0.001) if k // 64 % 2 else 1.0) - h) * (1 - math.exp(-64 / RATE / 0.05))
-        part = x[k : k + 64].copy()
-        shelve(part, c, coefficients(h), memory)
-        peak = max(peak, float(np.abs(part).max()))
-    assert peak <= 1.001
+@given(st.integers(1, 1500), st.floats(-20, 4000), st.floats(0, 8), st.booleans(), st.integers(0, 2**32))
+@settings(max_examples=100)
+def test_a_loop_over_a_copy_is_its_turns_added_up_where_they_overlap(length, start, speed, sinc, seed):
+    copy = np.random.default_rng(seed).uniform(-1, 1, length + 2 * SPILL).astype(np.float32)
+    wrapped = np.zeros(length)
+    np.add.at(wrapped, np.arange(-SPILL, length + SPILL) % length, copy.astype(float))
+    position, step = math.floor(start * ONE), math.floor(speed * ONE)
+    heard, twin = np.zeros(64, np.float32), np.zeros(64, np.float32)
+    base = 16 + SPILL
+    for bank, at, spill, out in (
+        (banked(copy), base, SPILL, heard),
+        (banked(wrapped), 16, 0, twin),
+    ):
+        if sinc:
+            after = read_sinc(bank, TABLE, EDGE, at, length, True, spill, position, step, out, 0, 64)
+        else:
+            after = read_linear(bank, at, length, True, spill, position, step, out, 0, 64)
+        assert after == position + 64 * step
+    assert heard == pytest.approx(twin, abs=1e-5 * max(1, np.abs(wrapped).max()))
 
 
 def limited(x):
@@ -162,6 +117,46 @@ def limited(x):
 def test_the_limiter_changes_no_bit_below_its_ceiling():
     x = np.random.default_rng(0).uniform(-0.96, 0.96, (6400, 2)).astype(np.float32)
     assert limited(x).tobytes() == x.tobytes()
+
+
+def test_what_touches_the_ceiling_is_left_alone_and_what_passes_it_by_a_bit_is_not():
+    x = np.zeros((640, 2), np.float32)
+    x[300] = CEILING, -CEILING
+    assert limited(x).tobytes() == x.tobytes()
+    x[300, 0] = np.nextafter(CEILING, np.float32(2))
+    assert limited(x)[300, 0] <= CEILING
+    assert pytest.approx(-0.3, abs=1e-6) == 20 * math.log10(CEILING)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 9500), st.floats(1, 1e6)), min_size=1, max_size=6), st.integers(0, 99)
+)
+@settings(max_examples=20)
+def test_whatever_peaks_came_a_second_later_every_bit_passes(peaks, seed):
+    x = np.random.default_rng(seed).uniform(-0.9, 0.9, (64_000, 2)).astype(np.float32)
+    for frame, size in peaks:
+        x[frame, frame % 2] = size
+    last = max(frame for frame, _ in peaks)
+    y = limited(x)
+    assert np.abs(y).max() <= CEILING
+    assert y[last + RATE :].tobytes() == x[last + RATE :].tobytes()
+
+
+ANY = st.one_of(
+    st.floats(-2, 2, width=32),
+    st.sampled_from([3e38, -3e38, 1e30, 1e-40, -0.0, 0.96605]),
+    st.floats(width=32),
+).filter(math.isfinite)
+
+
+@given(st.lists(st.tuples(st.integers(1, 100), ANY, ANY), min_size=1, max_size=30))
+@settings(max_examples=100)
+def test_no_finite_input_passes_the_ceiling(steps):
+    x = np.repeat([s[1:] for s in steps], [s[0] for s in steps], axis=0).astype(np.float32)
+    x = np.concatenate([x, np.zeros((-len(x) % 64 + 64, 2), np.float32)])
+    y = limited(x)
+    assert np.isfinite(y).all()
+    assert np.abs(y).max() <= CEILING
 
 
 def test_the_limiter_is_a_wire_again_within_a_second_of_having_worked():

@@ -11,6 +11,7 @@ from conftest import RATE, play, wall_world
 import ecs_audio as ea
 
 PLACES = [(3.0, 1.0, -4.0), (-7.5, 0.0, 2.0), (0.0, 0.0, 0.0), (40.0, 5.0, 1.0)]
+PLACES += [(0.3 * k, k - 2.0, 1.5 * k - 8.0) for k in range(8)]
 
 
 def plain_mix(clips, frames):
@@ -18,13 +19,14 @@ def plain_mix(clips, frames):
     start = clips.offset[clips.id("tone")]
     clip = np.resize(clips.bank[start : start + RATE], frames)
     lanes = np.zeros((8, frames, 2), np.float32)
-    for out, (x, y, z) in zip(lanes, PLACES, strict=False):
+    for k, (x, y, z) in enumerate(PLACES):
+        out = lanes[k % 8]
         d = math.sqrt(x * x + y * y + z * z)
         level = 0.1 * naive.distance_gain(d)
         side = x / d * min(d, 1.0) if d else 0.0
         angle = (side + 1) * (math.pi / 4)
-        out[:, 0] = clip * np.float32(level * math.cos(angle))
-        out[:, 1] = clip * np.float32(level * math.sin(angle))
+        out[:, 0] += clip * np.float32(level * math.cos(angle))
+        out[:, 1] += clip * np.float32(level * math.sin(angle))
     a, b, c, d, e, f, g, h = lanes
     return ((a + e) + (c + g)) + ((b + f) + (d + h))
 

@@ -216,7 +216,7 @@ def test_loops_without_a_voice_wait_and_come_back_in_phase(clips, open_world):
         run(engine, 0.1, lambda e: e.render(800))
         assert engine.sources.state[second] == ea.State.PLAYING
         lane = engine.sources.voice[second]
-        assert engine.voices.position[lane] / 2**32 > 0.4 * 48_000
+        assert engine.voices.turns[lane] + engine.voices.position[lane] / 2**32 > 0.4 * 48_000
 
 
 def test_a_paused_source_stands_still_and_goes_on(clips, open_world):

@@ -7,7 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from ecs_audio.kernels.simd import load8, splat8, store8, sum8, sums8, transpose8
+from ecs_audio.kernels.read import ONE, sinc_table
+from ecs_audio.kernels.simd import (
+    flush8,
+    lerp8,
+    load8,
+    max8,
+    min8,
+    sinc8,
+    splat8,
+    store8,
+    sum8,
+    transpose8,
+)
 
 
 @numba.njit
@@ -35,16 +47,30 @@ def summed(a, at):
     return sum8(load8(a, at))
 
 
+@numba.njit(error_model="numpy")
+def divided(a, b, out):
+    store8(out, 0, load8(a, 0) / load8(b, 0))
+
+
 @numba.njit
-def summed_together(rows, out):
-    r = rows
-    store8(
-        out, 0,
-        sums8(
-            load8(r, 0), load8(r, 8), load8(r, 16), load8(r, 24),
-            load8(r, 32), load8(r, 40), load8(r, 48), load8(r, 56),
-        ),
-    )  # fmt: skip
+def chosen(a, b, out):
+    store8(out, 0, min8(load8(a, 0), load8(b, 0)))
+    store8(out, 8, max8(load8(a, 0), load8(b, 0)))
+
+
+@numba.njit
+def flushed(a, least, out):
+    store8(out, 0, flush8(load8(a, 0), splat8(least)))
+
+
+@numba.njit
+def lerped(a, position, speed, out):
+    store8(out, 0, lerp8(a, position, speed))
+
+
+@numba.njit
+def sinced(a, start, table, position, speed, out):
+    store8(out, 0, sinc8(a, start, table, position, speed))
 
 
 @numba.njit
@@ -52,6 +78,9 @@ def transposed(a, start, stride, out, at):
     transpose8(a, start, stride, out, at)
 
 
+TABLE = sinc_table()
+BANK = np.random.Generator(np.random.PCG64(2)).uniform(-1, 1, 600).astype(np.float32)
+SPEED = st.one_of(st.integers(0, 8 * ONE), st.sampled_from([0, 1, ONE - 1, ONE, ONE + 1, 8 * ONE]))
 EIGHT = arrays(np.float32, 8, elements=st.floats(-1e6, 1e6, width=32))
 
 
@@ -61,6 +90,53 @@ def test_arithmetic_is_numpys_to_the_bit(a, b):
     for ours, theirs in ((added, a + b), (subtracted, a - b), (multiplied, a * b)):
         ours(a, b, out)
         assert out.tobytes() == theirs.tobytes()
+    with np.errstate(all="ignore"):
+        ratio = a / b
+    divided(a, b, out)
+    assert np.array_equal(out, ratio, equal_nan=True)
+    assert (np.signbit(out) == np.signbit(ratio))[~np.isnan(ratio)].all()
+
+
+@given(EIGHT, EIGHT)
+def test_the_smaller_and_the_larger_are_numpys(a, b):
+    out = np.zeros(16, np.float32)
+    b[3] = a[3]
+    chosen(a, b, out)
+    assert out.tolist() == np.concatenate([np.minimum(a, b), np.maximum(a, b)]).tolist()
+
+
+@given(EIGHT, st.floats(0, 1e6, width=32))
+def test_what_is_no_larger_than_a_size_is_flushed_to_exactly_nothing(a, least):
+    a[:3] = 1e-40, -1e-40, least  # denormals, and the size itself
+    out = np.ones(8, np.float32)
+    flushed(a, np.float32(least), out)
+    assert out.tobytes() == np.where(np.abs(a) > np.float32(least), a, np.float32(0)).tobytes()
+
+
+@given(st.integers(0, 500 * ONE), SPEED)
+def test_straight_lines_at_eight_places_are_numpys_to_the_bit(position, speed):
+    position = min(position, 598 * ONE - 7 * speed)
+    out = np.zeros(8, np.float32)
+    lerped(BANK, position, speed, out)
+    place = position + speed * np.arange(8)
+    f = ((place >> 8) & 0xFFFFFF).astype(np.float32) * np.float32(2.0**-24)
+    low, high = BANK[place >> 32], BANK[(place >> 32) + 1]
+    assert out.tobytes() == (low + f * (high - low)).tobytes()
+
+
+@given(st.integers(-20 * ONE, 500 * ONE), SPEED)
+def test_eight_weighted_samples_at_eight_places_are_numpys_to_the_bit(position, speed):
+    position = min(position, 560 * ONE - 7 * speed)
+    out = np.zeros(8, np.float32)
+    sinced(BANK, 25, TABLE, position, speed, out)
+    place = position + speed * np.arange(8)
+    row = TABLE[(place & 0xFFFFFFFF) >> 25]
+    f = (place & 0x1FFFFFF).astype(np.float32)[:, None] * np.float32(2.0**-25)
+    products = BANK[25 + (place >> 32)[:, None] + np.arange(8)] * (row[:, :8] + f * row[:, 8:])
+    while products.shape[1] > 1:  # halves on each other, as in sum8
+        half = products.shape[1] // 2
+        products = products[:, :half] + products[:, half:]
+    assert out.tobytes() == products[:, 0].tobytes()
 
 
 @given(EIGHT)
@@ -68,13 +144,6 @@ def test_a_sum_is_taken_by_halves(a):
     halves = (a[:4] + a[4:]).astype(np.float32)
     halves = halves[:2] + halves[2:]
     assert summed(a, 0) == np.float32(halves[0] + halves[1])
-
-
-@given(arrays(np.float32, (8, 8), elements=st.floats(-1e6, 1e6, width=32)))
-def test_eight_sums_at_once_are_the_single_ones_to_the_bit(rows):
-    out = np.zeros(8, np.float32)
-    summed_together(rows, out)
-    assert out.tolist() == [summed(row, 0) for row in rows]
 
 
 @given(st.integers(8, 20))

@@ -52,8 +52,12 @@ class Batch:
         """Scratch: key of an entry."""
         self.way = np.zeros(19)
         """Scratch of `trace`: an echo path."""
+        self.no_coupling = np.full(sources, -1.0)
+        """Coupling of sources around which nothing was traced."""
         self.tap_way = np.zeros(19)
         """Scratch of `smooth`: the same."""
+        self.tap_there = np.zeros((1, 3))
+        """Scratch of `smooth`: where a source was when it emitted an echo."""
         self.lengths = np.zeros(CANDIDATES)
         """Scratch: lengths of echo paths."""
         self.claims = np.zeros((CANDIDATES + RAYS, 6))

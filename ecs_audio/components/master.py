@@ -14,14 +14,16 @@ class Master:
     """Arrays between the lanes and the block. Set by `mix`."""
 
     def __init__(self) -> None:
-        self.rows = np.zeros(19 * 8, np.float32)
-        """Scratch: filters and gains of eight lanes."""
-        self.lanes = np.zeros(8 * QUANTUM, np.float32)
-        """Scratch: samples of eight lanes, one after the other."""
-        self.mono = np.zeros(QUANTUM * 8, np.float32)
-        """Scratch: the same, frame by frame."""
-        self.sums = np.zeros(QUANTUM * 2 * 8, np.float32)
-        """Scratch: left and right of every eighth lane together."""
+        self.steps = np.zeros(34 * 8, np.float32)
+        """Scratch: what filters and gains of eight lanes move by."""
+        self.lanes = np.zeros(9 * QUANTUM, np.float32)
+        """Scratch: samples of eight lanes, one after the other, and of one that changes to another copy."""
+        self.mono = np.zeros(4 * QUANTUM * 8, np.float32)
+        """Scratch: the same of eight, frame by frame, and what their shelves leave of it."""
+        self.sums = np.zeros(QUANTUM * 4 * 8, np.float32)
+        """Scratch: left, right, near and far of every eighth lane together."""
+        self.sent = np.zeros((2, QUANTUM * QUANTA), np.float32)
+        """What the newest quanta send into the near and the far reverb."""
         self.mixed = np.zeros((QUANTUM * QUANTA, 2), np.float32)
         """The newest quanta before the limiter."""
         self.delayed = np.zeros((QUANTUM, 2), np.float32)

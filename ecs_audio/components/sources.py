@@ -28,8 +28,8 @@ class State(IntEnum):
     """What became of a source's sound."""
 
     WAITING = 0  # not heard yet
-    PLAYING = 1  # has a voice
-    VIRTUAL = 2  # a loop without a voice; it keeps its place and comes back in phase
+    PLAYING = 1  # has a voice, or echoes of it are still under way
+    VIRTUAL = 2  # inaudible or crowded out; it keeps its place and comes back in phase
     REFUSED = 3  # a one-shot that found no voice
     STOLEN = 4  # a one-shot that lost its voice to a higher priority
     ENDED = 5  # sounded to its end
@@ -95,12 +95,18 @@ class Sources(Table[Source]):
     """1 while the clip stands still. Set by `pause` and `resume`."""
     clip = Column(np.int32)
     """Clip id. Set by `spawn`."""
+    stop_clock = Column(np.float64, default=np.inf)
+    """Place in the clip from which on nothing is emitted, or decoded yet [frames]. Set by `despawn`,
+    `feed`."""
     start_frame = Column(np.int64, default=-1)
     """Frame at which the clip starts, -1 for at once. Set by `spawn`, resolved by `propagate`."""
 
     # When and where what is heard now was emitted.
     born = Column(np.int64, default=-1)
-    """Tick from which the history counts: the first one, or the last teleport. Set by `propagate`."""
+    """Tick from which the history counts: the first one, or the last teleport or pause. Set by `propagate`,
+    `resume`."""
+    pitch_before = Column(np.float64)
+    """Clip frames a frame since the last tick: `pitch` as it was then. Set by `propagate`."""
     clock = Column(np.float64)
     """Place in the clip that is emitted at this tick [frames], not wrapped. Set by `propagate`."""
     history = Column(np.float64, HISTORY, 5)
@@ -111,8 +117,12 @@ class Sources(Table[Source]):
     """Where the source was then [m]. Set by `propagate`."""
     heard_clock = Column(np.float64)
     """Place in the clip then [frames]. Set by `propagate`."""
+    pace = Column(np.float64, default=1)
+    """By what `heard_clock` went forward since the last tick, a frame: pitch times Doppler. Set by
+    `propagate`."""
     jumped = Column(np.uint8)
-    """1 if the source or the listener jumped, so that the voice may not glide. Set by `propagate`."""
+    """1 if the source or the listener jumped, or `delayed` changed, so that the voice may not glide. Set by
+    `propagate`."""
 
     # How much acoustics it is worth.
     distance = Column(np.float64)
@@ -209,13 +219,29 @@ class Sources(Table[Source]):
     """Amplitude of each echo without the source's volume, linear. Set by `smooth`."""
     tap_hf = Column(np.float64, TAPS, default=1)
     """gain_hf of each echo. Set by `smooth`."""
+    tap_clock = Column(np.float64, TAPS)
+    """Place in the clip that each echo sounds now [frames]. Set by `smooth`."""
     tap_direction = Column(np.float64, TAPS, 3)
     """Unit vector from the listener to where each echo comes from. Set by `smooth`."""
-    mix_gain = Column(np.float32, 2)
-    """Amplitude left and right of all that is known, linear. Set by `play`."""
+    mix_gain = Column(np.float32, 4)
+    """Amplitude of all that is known, linear: left, right, into the near and into the far reverb. Set by
+    `play`."""
     mix_hf = Column(np.float32, default=1)
     """gain_hf with the head's shadow from behind. Set by `play`."""
+    tap_mix_gain = Column(np.float32, TAPS, 2)
+    """Amplitude of each echo left and right, linear; of a flat stereo clip, its side in the first. Set by
+    `play`."""
+    tap_mix_hf = Column(np.float32, TAPS, default=1)
+    """gain_hf of each echo with the head's shadow. Set by `play`."""
+    audibility = Column(np.float64)
+    """Largest amplitude of it anywhere in the mix, linear. Set by `play`."""
+    hush = Column(np.float64)
+    """How long it has been inaudible, or as a virtual loop louder than one that plays [s]. Set by `play`."""
     voice = Column(np.int32, default=-1)
     """Lane that plays it, -1 for none. Set by `play`."""
+    tap_voice = Column(np.int32, TAPS, default=-1)
+    """Lane that plays each echo, -1 for none. Set by `play`."""
+    tap_taken = Column(np.int64, TAPS)
+    """`tap_serial` of the echo that this lane plays. Set by `play`."""
     state = Column(np.uint8)
     """State. Set by `play`."""

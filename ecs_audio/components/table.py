@@ -168,6 +168,15 @@ class Table(Generic[R]):
             last.index = row.index
         row.index = GONE
 
+    def replace(self, row: R) -> R:
+        """Give a row's values to a new one, in the same place; the old one is removed. Raises
+        DeadRowError."""
+        self.check(row)
+        new = self.row_type(row.index)
+        self.alive[row.index] = new
+        row.index = GONE
+        return new
+
     def resize(self, count: int) -> None:
         """Set how many rows are alive."""
         self.count = count

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ecs_audio.kernels.jit import F8_1, I4_1, I8, I8_1, U1_1, Array, kernel
-from ecs_audio.kernels.steer import REFUSED, SOUNDING, VIRTUAL
+from ecs_audio.kernels.pool import REFUSED, SOUNDING, VIRTUAL
 from ecs_audio.kernels.tiers import FREE, FULL
 
 

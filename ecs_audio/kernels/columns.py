@@ -6,7 +6,22 @@ from typing import NamedTuple
 
 from numba import types
 
-from ecs_audio.kernels.jit import F4_1, F4_2, F8_1, F8_2, F8_3, I4_1, I8_1, I8_2, I8_3, U1_1, U1_2, Array
+from ecs_audio.kernels.jit import (
+    F4_1,
+    F4_2,
+    F4_3,
+    F8_1,
+    F8_2,
+    F8_3,
+    I4_1,
+    I4_2,
+    I8_1,
+    I8_2,
+    I8_3,
+    U1_1,
+    U1_2,
+    Array,
+)
 
 
 class SoundColumns(NamedTuple):
@@ -16,6 +31,7 @@ class SoundColumns(NamedTuple):
     state: Array
     clip: Array
     looping: Array
+    positioned: Array
     priority: Array
     paused: Array
     jumped: Array
@@ -23,17 +39,33 @@ class SoundColumns(NamedTuple):
     age: Array
     due: Array
     heard_clock: Array
+    pace: Array
+    stop_clock: Array
+    audibility: Array
+    hush: Array
     mix_gain: Array
     mix_hf: Array
+    send_hf: Array
+    tap_delay: Array
+    tap_serial: Array
+    tap_clock: Array
+    tap_mix_gain: Array
+    tap_mix_hf: Array
+    tap_voice: Array
+    tap_taken: Array
 
 
 SOUND_COLUMNS = types.NamedTuple(
-    (I4_1, U1_1, I4_1, U1_1, I4_1, U1_1, U1_1, F8_1, F8_1, F8_1, F8_1, F4_2, F4_1), SoundColumns
-)
+    (
+        I4_1, U1_1, I4_1, U1_1, U1_1, I4_1, U1_1, U1_1, F8_1, F8_1, F8_1, F8_1, F8_1, F8_1, F8_1, F8_1,
+        F4_2, F4_1, F8_2, F8_2, I8_2, F8_2, F4_3, F4_2, I4_2, I8_2,
+    ),
+    SoundColumns,
+)  # fmt: skip
 
 
 class VoiceColumns(NamedTuple):
-    """Columns of `Voices`."""
+    """Columns of `Voices`, and its matrix `signal`."""
 
     lane: Array
     clip: Array
@@ -42,27 +74,17 @@ class VoiceColumns(NamedTuple):
     started: Array
     position: Array
     turns: Array
+    stop: Array
     speed: Array
     speed_after: Array
     jump: Array
-    gain: Array
-    gain_target: Array
-    hf: Array
-    hf_target: Array
-    shelf: Array
-    memory: Array
-    fade: Array
-    fade_target: Array
+    octave: Array
+    signal: Array
 
 
 VOICE_COLUMNS = types.NamedTuple(
-    (
-        U1_1, I4_1, U1_1, I4_1, I8_1,
-        I8_1, F8_1, I8_1, I8_1, I8_1,
-        F4_2, F4_2, F4_1, F4_1, F4_2, F4_2, F4_1, F4_1,
-    ),
-    VoiceColumns,
-)  # fmt: skip
+    (U1_1, I4_1, U1_1, I4_1, I8_1, I8_1, F8_1, I8_1, I8_1, I8_1, I8_1, U1_1, F4_2), VoiceColumns
+)
 
 
 class Entries(NamedTuple):

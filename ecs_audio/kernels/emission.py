@@ -9,6 +9,8 @@ import numpy as np
 from ecs_audio.kernels.jit import F8, F8_1, F8_2, F8_3, I8, I8_1, U1_1, Array, kernel, law
 
 NEVER = -1e300
+FASTEST = 8.0
+"""Highest speed at which a clip is read."""
 
 
 @law
@@ -17,7 +19,7 @@ def distance_between(ax: float, ay: float, az: float, b: Array) -> float:
     return math.sqrt((ax - b[0]) ** 2 + (ay - b[1]) ** 2 + (az - b[2]) ** 2)
 
 
-@kernel(F8, F8, I8, I8, F8, F8_2, F8_1, U1_1, I8_1, I8_1, F8_1, F8_3, F8_1, U1_1)
+@kernel(F8, F8, I8, I8, F8, F8_2, F8_1, F8_1, U1_1, I8_1, I8_1, F8_1, F8_3, F8_1, U1_1)
 def remember(
     now: float,
     passed: float,
@@ -26,6 +28,7 @@ def remember(
     teleport: float,
     position: Array,
     pitch: Array,
+    pitch_before: Array,
     paused: Array,
     start_frame: Array,
     born: Array,
@@ -38,7 +41,9 @@ def remember(
 
     first_frame: the first frame that can still be mixed; nothing starts before it.
     teleport: a longer way in one tick [m] is no motion; the history begins anew.
-    position: (n, 3) [m]. pitch: (n,) clip frames a frame. paused: (n,).
+    position: (n, 3) [m]. pitch: (n,) clip frames a frame from now on. pitch_before: (n,) those until now,
+    updated.
+    paused: (n,).
     start_frame, born, clock, emission, jumped: (n,) columns of `Sources`. history: (n, ticks, 5).
     """
     size = history.shape[1]
@@ -59,7 +64,10 @@ def remember(
         if now < start_frame[i] or new:
             clock[i] = (now - start_frame[i]) * pitch[i]
         elif not paused[i]:
-            clock[i] += passed * pitch[i]
+            clock[i] += passed * pitch_before[i]
+        pitch_before[i] = pitch[i]
+        if paused[i]:  # what is under way stands still too, and goes on with it
+            born[i] = tick
         note = history[i, tick % size]
         note[0] = now
         note[1], note[2], note[3] = position[i, 0], position[i, 1], position[i, 2]
@@ -137,7 +145,7 @@ def emitted_at(history: Array, i: int, born: int, tick: int, now: float, listene
 
 @law
 def recall(history: Array, i: int, born: int, tick: int, e: float, pitch: float, where: Array) -> float:
-    """Place in the clip of source i at frame e; writes the position [m] of then to row i of where."""
+    """Place in the clip of source i at frame e; writes the position [m] of then to where (1, 3)."""
     size = history.shape[1]
     oldest = max(born, tick - size + 1)
     k = tick
@@ -149,43 +157,56 @@ def recall(history: Array, i: int, born: int, tick: int, e: float, pitch: float,
         share = (e - history[i, start, 0]) / (history[i, stop, 0] - history[i, start, 0])
     for axis in range(3):
         there = history[i, stop, 1 + axis]
-        where[i, axis] = there - (1.0 - share) * (there - history[i, start, 1 + axis]) if before else there
+        where[0, axis] = there - (1.0 - share) * (there - history[i, start, 1 + axis]) if before else there
     clock = history[i, stop, 4]
     if before:
         return clock - (1.0 - share) * (clock - history[i, start, 4])
     return clock + (e - history[i, stop, 0]) * pitch
 
 
-@kernel(F8, I8, F8, F8_1, U1_1, F8_2, F8_1, I8_1, F8_1, F8_3, F8_1, F8_2, F8_1)
+@kernel(F8, F8, I8, F8, F8_1, U1_1, F8_2, F8_1, U1_1, I8_1, F8_1, F8_3, F8_1, F8_2, F8_1, F8_1)
 def find_emission(
     now: float,
+    passed: float,
     tick: int,
     c: float,
     listener: Array,
     delayed: Array,
     position: Array,
     pitch: Array,
+    jumped: Array,
     born: Array,
     clock: Array,
     history: Array,
     emission: Array,
     out_position: Array,
     out_clock: Array,
+    out_pace: Array,
 ) -> None:
     """For every source, when and where was emitted what the listener hears at frame `now`.
 
-    c: speed of sound [m a frame]. listener: (3,) [m]. delayed: (n,) 0 hears it at once.
-    position: (n, 3) [m] now. pitch: (n,). born, clock, history: what `remember` noted.
+    passed: frames since the last tick. c: speed of sound [m a frame]. listener: (3,) [m].
+    delayed: (n,) 0 hears it at once. position: (n, 3) [m] now. pitch: (n,). born, clock, history: what
+    `remember` noted. jumped: (n,) set where `delayed` is not what it was at the last tick.
     emission: (n,) frame; never decreases, so sound is never heard backwards.
-    out_position: (n, 3) [m] then. out_clock: (n,) place in the clip then [frames].
+    out_position: (n, 3) [m] then. out_clock: (n,) place in the clip then [frames], of the last tick before.
+    out_pace: (n,) what it went forward since, a frame.
     """
     for i in range(position.shape[0]):
+        before, last = out_clock[i], history[i, (tick - 1) % history.shape[1], 0]
+        if born[i] < tick and (emission[i] == last if delayed[i] else emission[i] < last):
+            jumped[i], emission[i] = 1, NEVER
         if delayed[i]:
             e = max(emitted_at(history, i, born[i], tick, now, listener, c), emission[i])
             emission[i] = e
-            out_clock[i] = recall(history, i, born[i], tick, e, pitch[i], out_position)
+            out_clock[i] = recall(history, i, born[i], tick, e, pitch[i], out_position[i : i + 1])
         else:
             emission[i] = now
             out_clock[i] = clock[i]
             for axis in range(3):
                 out_position[i, axis] = position[i, axis]
+        out_pace[i] = pitch[i]
+        if passed > 0.0 and born[i] < tick and not jumped[i]:
+            pace = (out_clock[i] - before) / passed
+            if 0.0 <= pace <= FASTEST:  # more is a jump to what arrives first from a supersonic source
+                out_pace[i] = pace

@@ -6,63 +6,176 @@ import numpy as np
 
 from ecs_audio.kernels.columns import VOICE_COLUMNS, VoiceColumns
 from ecs_audio.kernels.jit import F4_1, F4_2, F8, I8, I8_1, U1, Array, kernel, law
-from ecs_audio.kernels.read import TAPS, read_linear, read_sinc
-from ecs_audio.kernels.shelf import SILENT, corner_of, shelf_coefficients, shelve8
-from ecs_audio.kernels.simd import WIDTH, load8, store8, sum8, transpose8
+from ecs_audio.kernels.read import ONE, TAPS, draw_lines, draw_sinc, read_linear, read_sinc
+from ecs_audio.kernels.shelf import corner_of
+from ecs_audio.kernels.simd import WIDTH, load8, max8, sum8, transpose8
+from ecs_audio.kernels.strip import (
+    BENT,
+    FADE,
+    FADE_TARGET,
+    FAR,
+    GAIN,
+    NEAR,
+    OUTS,
+    QUANTUM,
+    S1,
+    S2,
+    SHARE,
+    SHELF,
+    SHELF_ROWS,
+    SHELVES,
+    TARGET,
+    add_ears,
+    add_fading,
+    add_muffled,
+    add_sends,
+    arrive,
+    bend,
+    is_muffled,
+    rise,
+    settle,
+    shelve,
+)
 
-QUANTUM = 64
-"""Frames mixed together; all that happens inside begins at a multiple of it."""
 FADE_SECONDS = 0.005
 FREE, ORPHAN, ENDED = 0, 2, 3
-# Rows that eight lanes are laid out in, after 8 of scratch: coefficients, their steps, memory, gains,
-# their steps, and where the gains end.
-EDGE, B0, STEP, MEMORY, LEFT, RIGHT, LEFT_STEP, RIGHT_STEP, LEFT_END, RIGHT_END, ROWS = (
-    0, 1, 6, 11, 13, 14, 15, 16, 17, 18, 19,
+SPILL = 256
+"""Frames that a band-limited copy goes on before and after its clip."""
+COPIES = 3
+FOREVER = (1 << 63) - 1
+"""A place that no lane reaches."""
+FRESH = 255
+"""A lane that has not chosen between its clip and the copies of it."""
+UP, DOWN = 1.2, 1.1
+"""A copy is for speeds up to 1.2 times a power of two; from 1.1 on downwards the next lower one is again."""
+
+
+@law
+def copy_for(speed: int, now: int) -> int:
+    """Which copy of a clip is read at a speed [32.32], so that nothing folds back: 0 is the clip itself.
+
+    now: the one being read, which is kept where both will do.
+    """
+    wanted = 0
+    while wanted < COPIES and speed > UP * ONE * (1 << wanted):
+        wanted += 1
+    if wanted < now <= COPIES and speed > DOWN * ONE * (1 << (now - 1)):
+        return now
+    return wanted
+
+
+@law
+def read_lane(
+    bank: Array,
+    table: Array,
+    edge: Array,
+    base: int,
+    stride: int,
+    length: int,
+    looping: bool,
+    octave: int,
+    sinc: int,
+    position: int,
+    speed: int,
+    speed_after: int,
+    lanes: Array,
+    start: int,
+    turn: int,
+) -> int:
+    """A quantum of one lane to lanes[start:start + 64], at another speed from `turn` on; returns its
+    position.
+
+    octave: which copy of the clip is read. A copy of a one-shot sounds a little before and after its clip.
+    """
+    if speed == speed_after:
+        turn = start + QUANTUM
+    base += octave * stride
+    spill = SPILL if octave > 0 else 0
+    early = 0 if looping else spill
+    if not looping:
+        base, length, spill = base - spill, length + 2 * spill, 0
+    place = position + (early << 32)
+    for leg in range(2):
+        a = start if leg == 0 else turn
+        b = turn if leg == 0 else start + QUANTUM
+        pace = speed if leg == 0 else speed_after
+        if a == b:
+            continue
+        if sinc:
+            place = read_sinc(bank, table, edge, base, length, looping, spill, place, pace, lanes, a, b)
+        else:
+            place = read_linear(bank, base, length, looping, spill, place, pace, lanes, a, b)
+    return place - (early << 32)
+
+
+@law
+def is_sounding(k: int, state: Array, jump: Array, position: Array, signal: Array) -> bool:
+    """Whether lane k sounds in this quantum. One that has faded is given back, or jumps and rises again."""
+    sounds = state[k] != FREE and state[k] != ENDED
+    if sounds and signal[FADE, k] == 0.0 and signal[FADE_TARGET, k] == 0.0:
+        sounds = state[k] != ORPHAN and jump[k] != 0
+        if state[k] == ORPHAN:
+            state[k] = FREE
+        elif sounds:
+            position[k] += jump[k]
+            jump[k] = 0
+            signal[FADE_TARGET, k] = 1.0
+    return sounds
+
+
+@law
+def sent_by(signal: Array, first: int, lanes: int, bus: int) -> bool:
+    """Whether one of eight lanes sends into a reverb, NEAR or FAR, now or soon."""
+    now, target = load8(signal, (GAIN + bus) * lanes + first), load8(signal, (TARGET + bus) * lanes + first)
+    return sum8(max8(now, target)) != 0.0
+
+
+@law
+def mix_eight(
+    mono: Array, rest: Array, signal: Array, first: int, lanes: int, fading: bool, part: float,
+    a_frame: float, cos: float, alpha: float, step: float, bent: Array, risen: Array, sums: Array,
+) -> int:  # fmt: skip
+    """Muffle a quantum of eight lanes, mono (64 x 8,), and add it to the sums.
+
+    rest: (3 x 64 x 8,) scratch. Returns which reverbs it is sent into, bit 0 near, bit 1 far.
+    """
+    bend(signal, first, lanes, 0, part, cos, alpha, bent)
+    rise(signal, first, lanes, a_frame, risen)
+    buses = 1 if sent_by(signal, first, lanes, NEAR) else 0
+    buses |= 2 if sent_by(signal, first, lanes, FAR) else 0
+    muffled = buses > 0 and (is_muffled(signal, first, lanes, 1) or is_muffled(signal, first, lanes, 2))
+    if muffled or fading:
+        bend(signal, first, lanes, 1, part, cos, alpha, bent)
+        bend(signal, first, lanes, 2, part, cos, alpha, bent)
+    if fading:
+        size = QUANTUM * WIDTH
+        direct, near, far = rest[:size], rest[size : 2 * size], rest[2 * size :]
+        shelve(mono, signal, first, lanes, 0, bent, direct)
+        shelve(mono, signal, first, lanes, 1, bent, near)
+        shelve(mono, signal, first, lanes, 2, bent, far)
+        add_fading(direct, near, far, signal, first, lanes, step, risen, sums)
+    elif muffled:
+        add_muffled(mono, signal, first, lanes, bent, risen, sums)
+    else:
+        add_ears(mono, signal, first, lanes, bent, risen, sums)
+        if buses:
+            add_sends(mono, signal, first, lanes, risen, sums)
+    settle(signal, first, lanes, 0, bent)
+    if muffled or fading:
+        settle(signal, first, lanes, 1, bent)
+        settle(signal, first, lanes, 2, bent)
+    if part >= 1.0:
+        arrive(signal, first, lanes)
+    return buses
+
+
+@kernel(
+    F4_1, I8_1, I8_1, I8_1, F4_2, U1, VOICE_COLUMNS, I8, I8, F8, F4_1, F4_1, F4_1, F4_1, F4_2, F4_2
 )  # fmt: skip
-SHARE = np.float32(1.0 / QUANTUM)
-
-
-@law
-def fade(now: float, target: float, step: float, mono: Array, k: int) -> float:
-    """Move an attack or release linearly in time over lane k of mono (64 x 8,); returns where it is then."""
-    for n in range(k, WIDTH * QUANTUM, WIDTH):
-        now = min(now + step, target) if now < target else max(now - step, target)
-        mono[n] *= now
-    return now
-
-
-@law
-def clear(k: int, lanes: Array, rows: Array) -> None:
-    """Make lane k of eight silent."""
-    for n in range(QUANTUM * k, QUANTUM * (k + 1)):
-        lanes[n] = 0.0
-    for row in range(ROWS):
-        rows[WIDTH * row + k] = 0.0
-
-
-@law
-def add8(mono: Array, rows: Array, moving: int, out: Array) -> None:
-    """Add eight lanes to out (64 x 2 x 8,): left and right, gains moving for the first `moving` frames."""
-    left, right = load8(rows, WIDTH * LEFT), load8(rows, WIDTH * RIGHT)
-    dl, dr = load8(rows, WIDTH * LEFT_STEP), load8(rows, WIDTH * RIGHT_STEP)
-    for n in range(moving):
-        left, right = left + dl, right + dr
-        x = load8(mono, 8 * n)
-        store8(out, 16 * n, load8(out, 16 * n) + x * left)
-        store8(out, 16 * n + 8, load8(out, 16 * n + 8) + x * right)
-    store8(rows, WIDTH * LEFT, left)
-    store8(rows, WIDTH * RIGHT, right)
-    left, right = load8(rows, WIDTH * LEFT_END), load8(rows, WIDTH * RIGHT_END)
-    for n in range(moving, QUANTUM):
-        x = load8(mono, 8 * n)
-        store8(out, 16 * n, load8(out, 16 * n) + x * left)
-        store8(out, 16 * n + 8, load8(out, 16 * n + 8) + x * right)
-
-
-@kernel(F4_1, I8_1, I8_1, F4_2, U1, VOICE_COLUMNS, I8, I8, F8, F4_1, F4_1, F4_1, F4_1, F4_2)
 def mix_quanta(
     bank: Array,
     clip_offset: Array,
+    clip_stride: Array,
     clip_length: Array,
     table: Array,
     sinc: int,
@@ -70,103 +183,106 @@ def mix_quanta(
     ramp: int,
     quanta: int,
     rate: float,
-    rows: Array,
+    steps: Array,
     lanes: Array,
     mono: Array,
     sums: Array,
     out: Array,
-) -> None:
-    """Mix the next quanta of all lanes.
+    sent: Array,
+) -> int:
+    """Mix the next quanta of all lanes; returns which reverbs something was sent into, bit 0 near, bit 1 far.
 
-    bank: all clips. clip_offset, clip_length: [frames] by clip id. rate: [Hz].
-    table: (129, 8) weights of the sinc reader. sinc: 1 for it, 0 for straight lines.
+    bank: all clips. clip_offset, clip_stride, clip_length: [frames] by clip id. rate: [Hz].
+    table: (128, 16) weights of the sinc reader. sinc: 1 for it, 0 for straight lines.
     v: columns of `Voices`, a multiple of 8, moved on. ramp: frames until the targets are to be reached.
-    rows: (19 x 8,), lanes: (8 x 64,), mono: (64 x 8,), sums: (64 x 2 x 8,) scratch.
-    out: (64 x quanta or more, 2).
+    steps: (34 x 8,), lanes: (9 x 64,), mono: (4 x 64 x 8,), sums: (64 x 4 x 8,) scratch.
+    out: (64 x quanta or more, 2). sent: (2, 64 x quanta or more) near and far.
     """
-    # Taken apart once: every look into a record counts the array up and down, at 10 ns.
-    (
-        state, clip, looping, _, _, position, _, speed, speed_after, jump,
-        gain, gain_target, hf, hf_target, shelf, memory, fades, fade_target,
-    ) = v  # fmt: skip
-    step, corner, count = np.float32(1.0 / (FADE_SECONDS * rate)), corner_of(rate), state.shape[0]
+    (state, clip, looping, _, _, position, turns, stop, speed, speed_after, jump, octave, signal) = v
+    count, sending = state.shape[0], 0
+    step, share = np.float32(1.0 / (FADE_SECONDS * rate)), SHARE
+    corner = corner_of(rate)
+    cos, alpha = np.float32(corner[0]), np.float32(corner[1])
+    bent, risen = steps[: SHELVES * BENT], steps[SHELVES * BENT :]
+    rest = mono[QUANTUM * WIDTH :]
     for q in range(quanta):
         moving = min(max(ramp, 0), QUANTUM)
-        part = np.float32(moving / ramp) if ramp > 0 else np.float32(0.0)
-        a_frame = np.float32(1.0 / ramp) if ramp > 0 else np.float32(0.0)
+        there = ramp <= QUANTUM
+        part = np.float32(1.0) if there else np.float32(QUANTUM / ramp)
+        a_frame = share if there else np.float32(1.0 / ramp)
         for n in range(sums.shape[0]):
             sums[n] = 0.0
         for first in range(0, count, WIDTH):
-            sounding, muffled = 0, False
-            for k in range(WIDTH):
-                lane = first + k
-                if state[lane] == FREE or state[lane] == ENDED:
-                    continue
-                if fades[lane] == 0.0 and fade_target[lane] == 0.0:  # silent: given back, paused, or jumping
-                    if state[lane] == ORPHAN:
-                        state[lane] = FREE
-                    if state[lane] == FREE or jump[lane] == 0:
-                        continue
-                    position[lane] += jump[lane]
-                    jump[lane] = 0
-                    fade_target[lane] = 1.0
-                sounding |= 1 << k
+            sounding, over, fading = 0, 0, False
+            for k in range(first, first + WIDTH):
+                if is_sounding(k, state, jump, position, signal):
+                    sounding |= 1 << (k - first)
+                    fading = fading or signal[FADE, k] != 1.0 or signal[FADE_TARGET, k] != 1.0
             if sounding == 0:
                 continue
             for k in range(WIDTH):
                 lane, at = first + k, QUANTUM * k
                 if not sounding & (1 << k):
-                    clear(k, lanes, rows)
+                    for n in range(at, at + QUANTUM):
+                        lanes[n] = 0.0
+                    for shelf in range(SHELF, SHELF + SHELVES * SHELF_ROWS, SHELF_ROWS):
+                        signal[shelf + S1, lane], signal[shelf + S2, lane] = 0.0, 0.0
                     continue
-                base, length, loop = clip_offset[clip[lane]], clip_length[clip[lane]], looping[lane] != 0
-                place, start, pace = position[lane], at, speed[lane]
-                for stop in (at + moving, at + QUANTUM):
-                    if start == stop:
-                        pass
-                    elif sinc:
-                        place = read_sinc(
-                            bank, table, rows, base, length, loop, place, pace, lanes, start, stop
-                        )
+                c, loop, place = clip[lane], looping[lane] != 0, position[lane]
+                base, length, stride = clip_offset[c], clip_length[c], clip_stride[c]
+                old = octave[lane]
+                new = copy_for(max(speed[lane], speed_after[lane]), old) if stride else 0
+                if old == FRESH:
+                    old = new
+                octave[lane] = new
+                pace, spill = speed[lane], SPILL if new > 0 else 0
+                i, last = place >> 32, (place + pace * QUANTUM) >> 32
+                steady = moving == QUANTUM or pace == speed_after[lane]
+                if steady and old == new and i >= spill + 3 and last + 4 < length - spill:
+                    start = base + new * stride
+                    if sinc:
+                        draw_sinc(bank, start - 3, table, place, pace, lanes, at, at + QUANTUM)
                     else:
-                        place = read_linear(bank, base, length, loop, place, pace, lanes, start, stop)
-                    start, pace = at + moving, speed_after[lane]
-                position[lane] = place
-                h = hf[lane]
-                reached = hf_target[lane] if ramp <= QUANTUM else h + (hf_target[lane] - h) * part
-                for c in range(5):
-                    rows[WIDTH * (B0 + c) + k] = shelf[lane, c]
-                    rows[WIDTH * (STEP + c) + k] = 0.0
-                if reached != h:
-                    hf[lane] = reached
-                    shelf_coefficients(reached, corner, shelf, lane)
-                    for c in range(5):
-                        rows[WIDTH * (STEP + c) + k] = (shelf[lane, c] - rows[WIDTH * (B0 + c) + k]) * SHARE
-                for ear in range(2):
-                    rows[WIDTH * (MEMORY + ear) + k] = memory[lane, ear]
-                    rows[WIDTH * (LEFT + ear) + k] = gain[lane, ear]
-                    rows[WIDTH * (LEFT_STEP + ear) + k] = (gain_target[lane, ear] - gain[lane, ear]) * a_frame
-                    rows[WIDTH * (LEFT_END + ear) + k] = gain_target[lane, ear]
-                    muffled = muffled or memory[lane, ear] != 0.0
-                muffled = muffled or h != 1.0 or reached != 1.0
-                if not loop and (place >> 32) > length + TAPS:
-                    state[lane] = FREE if state[lane] == ORPHAN else ENDED
+                        draw_lines(bank, place + (start << 32), pace, lanes, at, at + QUANTUM)
+                    position[lane] = place + pace * QUANTUM
+                else:
+                    position[lane] = read_lane(
+                        bank, table, steps, base, stride, length, loop, new, sinc, place, pace,
+                        speed_after[lane], lanes, at, at + moving,
+                    )  # fmt: skip
+                if old != new:  # from the one to the other in a quantum
+                    read_lane(
+                        bank, table, steps, base, stride, length, loop, old, sinc, place, pace,
+                        speed_after[lane], lanes, 8 * QUANTUM, 8 * QUANTUM + moving,
+                    )  # fmt: skip
+                    for n in range(QUANTUM):
+                        was = lanes[8 * QUANTUM + n]
+                        lanes[at + n] = was + np.float32(n + 1) * share * (lanes[at + n] - was)
+                if loop and position[lane] >> 32 >= length:  # a turn less, which saves a division a quantum
+                    turn = (position[lane] >> 32) // length * length
+                    turns[lane] += turn
+                    position[lane] -= turn << 32
+                    if stop[lane] != FOREVER:
+                        stop[lane] -= turn << 32
+                if not loop and (position[lane] >> 32) > length + TAPS + (SPILL if new > 0 else 0):
+                    over |= 1 << k
             for n in range(0, QUANTUM, WIDTH):
                 transpose8(lanes, n, QUANTUM, mono, WIDTH * n)
-            if muffled:
-                shelve8(mono, QUANTUM, rows, B0, STEP, MEMORY)
-            for k in range(WIDTH):  # after the shelf, which would ring on
-                lane = first + k
-                if sounding & (1 << k) and (fades[lane] != 1.0 or fade_target[lane] != 1.0):
-                    fades[lane] = fade(fades[lane], fade_target[lane], step, mono, k)
-            add8(mono, rows, moving, sums)
+            sending |= mix_eight(
+                mono, rest, signal, first, count, fading, part, a_frame, cos, alpha, step, bent, risen, sums,
+            )  # fmt: skip
             for k in range(WIDTH):
-                if sounding & (1 << k):
-                    for ear in range(2):
-                        kept = rows[WIDTH * (LEFT + ear) + k]
-                        gain[first + k, ear] = gain_target[first + k, ear] if ramp <= QUANTUM else kept
-                        kept = rows[WIDTH * (MEMORY + ear) + k]  # denormals would cost a hundredfold
-                        memory[first + k, ear] = kept if abs(kept) > SILENT else np.float32(0.0)
+                lane = first + k
+                if over & (1 << k):
+                    state[lane] = FREE if state[lane] == ORPHAN else ENDED
+                    signal[FADE, lane], signal[FADE_TARGET, lane] = 0.0, 0.0
+                elif sounding & (1 << k) and position[lane] >= stop[lane]:
+                    signal[FADE_TARGET, lane] = 0.0
         for n in range(QUANTUM):
-            out[QUANTUM * q + n, 0] = sum8(load8(sums, 16 * n))
-            out[QUANTUM * q + n, 1] = sum8(load8(sums, 16 * n + 8))
+            at = WIDTH * OUTS * n
+            out[QUANTUM * q + n, 0] = sum8(load8(sums, at))
+            out[QUANTUM * q + n, 1] = sum8(load8(sums, at + 8))
+            sent[0, QUANTUM * q + n] = sum8(load8(sums, at + 16))
+            sent[1, QUANTUM * q + n] = sum8(load8(sums, at + 24))
         ramp -= QUANTUM
+    return sending

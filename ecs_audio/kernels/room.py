@@ -17,8 +17,10 @@ HITS = 9
 NEAR, FAR = 0, 1
 NEAR_PATH = 20.0
 """Rays with shorter segments than this on average belong to the near scale [m]."""
-SHORTEST = 1e-3
-"""Segments count as at least so long [m]: rays go on from a millimetre off a surface."""
+SHORTEST = 0.5
+"""Mean segment that counts at least [m]: a ray into the edge of a street hits twice at once, and one of 24
+took
+the mean free path there from 11 m to 0.15."""
 LONGEST = 2.5
 """First hits count as at most so many mean free paths of the rays that never left: else one ray of 24 that
 goes out by a door takes away the room, by the cube of its length. Shoeboxes come out as before."""

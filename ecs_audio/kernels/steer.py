@@ -1,174 +1,196 @@
-"""Giving voices to sources, and telling each voice where in its clip to be when."""
+"""Giving voices to sources, and steering the voices and their echoes."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 
 from ecs_audio.kernels.columns import SOUND_COLUMNS, VOICE_COLUMNS, SoundColumns, VoiceColumns
-from ecs_audio.kernels.jit import F8, I8, I8_1, Array, kernel, law, part
-from ecs_audio.kernels.read import ONE
-from ecs_audio.kernels.shelf import corner_of, shelf_coefficients
-
-FREE, PLAYING, ORPHAN, ENDED_LANE = 0, 1, 2, 3
-WAITING, SOUNDING, VIRTUAL, REFUSED, STOLEN, ENDED = 0, 1, 2, 3, 4, 5
-FASTEST = 8.0
-GAP = 0.05
-"""A place in the clip that even the fastest reading misses by more [s] is jumped to."""
-SAME = 0.001
-"""Places so near [s] are the same one, whatever jumped."""
-FAR = 1 << 62  # 2^30 frames: beyond it a loop's position is counted from a later turn
-
-
-@law
-def fixed(frames: float) -> int:
-    """Frames in 32.32 fixed point."""
-    return np.int64(math.floor(frames * ONE))
-
-
-@part
-def weakest(v: VoiceColumns) -> int:
-    """The playing lane of lowest priority, among equals the oldest; -1 if none plays."""
-    found = -1
-    for lane in range(v.lane.shape[0]):
-        if v.lane[lane] != PLAYING:
-            continue
-        if (
-            found < 0
-            or v.priority[lane] < v.priority[found]
-            or (v.priority[lane] == v.priority[found] and v.started[lane] < v.started[found])
-        ):
-            found = lane
-    return found
+from ecs_audio.kernels.jit import F8, I8, I8_1, U1, Array, kernel
+from ecs_audio.kernels.lane import begin, follow, is_over, root_of, take_levels
+from ecs_audio.kernels.pool import (
+    ENDED,
+    FREE,
+    INAUDIBLE,
+    LOUDER,
+    PATIENCE,
+    PLAYING,
+    REFUSED,
+    SOUNDING,
+    STOLEN,
+    VIRTUAL,
+    free_lane,
+    let_go,
+    owner_of,
+    quietest_loop,
+    silence_source,
+    weakest,
+)
+from ecs_audio.kernels.shelf import corner_of
+from ecs_audio.kernels.strip import FADE, FADE_TARGET, GAIN, GAINS, HF_TARGET, SHELF, SHELF_ROWS, TARGET
 
 
-@part
-def free_lane(v: VoiceColumns) -> int:
-    """The first free lane, -1 if there is none."""
-    for lane in range(v.lane.shape[0]):
-        if v.lane[lane] == FREE:
-            return lane
-    return -1
-
-
-@part
-def begin(v: VoiceColumns, lane: int, s: SoundColumns, i: int, place: float, tick: int, rate: float) -> None:
-    """Let a lane play a source from a place in its clip [frames], at its targets from the first frame."""
-    v.lane[lane], v.clip[lane], v.looping[lane] = PLAYING, s.clip[i], s.looping[i]
-    v.priority[lane], v.started[lane] = s.priority[i], tick
-    v.position[lane], v.turns[lane], v.jump[lane] = fixed(place), 0.0, 0
-    v.gain[lane, 0], v.gain[lane, 1] = s.mix_gain[i, 0], s.mix_gain[i, 1]
-    v.hf[lane] = math.sqrt(s.mix_hf[i])
-    shelf_coefficients(v.hf[lane], corner_of(rate), v.shelf, lane)
-    v.memory[lane, 0] = v.memory[lane, 1] = 0.0
-    v.fade[lane] = 0.0 if s.state[i] == VIRTUAL or place > 1.0 else 1.0
-    v.fade_target[lane] = 1.0
-
-
-@part
-def move(
-    v: VoiceColumns,
-    lane: int,
-    length: int,
-    wanted: float,
-    frames: float,
-    pitch: float,
-    jumped: bool,
-    rate: float,
-) -> None:
-    """Set a lane's speed so that it is at the wanted place [clip frames] in so many frames.
-
-    A place that cannot be reached at up to 8 times the speed is jumped to: the lane falls silent,
-    jumps and rises again. One that is silent already is put right at once.
-    """
-    if v.looping[lane] and v.position[lane] > FAR:
-        turns = (v.position[lane] >> 32) // length - 2
-        v.position[lane] -= (turns * length) << 32
-        v.turns[lane] += turns * length
-    place = v.turns[lane] + (v.position[lane] + v.jump[lane]) / ONE
-    natural = wanted - pitch * frames
-    jumped = jumped and abs(natural - place) > SAME * rate  # what is heard at once stays where it is
-    speed = (wanted - place) / frames
-    held = min(max(speed, 0.0), FASTEST)
-    missed = abs(wanted - place - held * frames) > GAP * rate
-    v.speed_after[lane] = fixed(pitch)
-    v.speed[lane] = fixed(held)
-    if v.fade[lane] == 0.0 or (place < 0.0 and (missed or jumped)):
-        v.position[lane], v.turns[lane], v.jump[lane] = fixed(natural), 0.0, 0
-        v.speed[lane] = v.speed_after[lane]
-        if natural > 1.0:
-            v.fade[lane] = 0.0
-        v.fade_target[lane] = 1.0
-    elif missed or jumped:
-        v.jump[lane] += fixed(natural - place)
-        v.speed[lane] = v.speed_after[lane]
-        v.fade_target[lane] = 0.0
-    elif v.jump[lane] == 0:
-        v.fade_target[lane] = 1.0
-
-
-@kernel(SOUND_COLUMNS, VOICE_COLUMNS, I8, I8, I8, F8, F8, F8, F8, I8_1)
+@kernel(SOUND_COLUMNS, VOICE_COLUMNS, I8, I8, I8, I8, U1, F8, F8, F8, F8, F8, I8_1, I8_1)
 def steer(
     s: SoundColumns,
     v: VoiceColumns,
     count: int,
     tick: int,
     max_voices: int,
+    echoes: int,
+    off: int,
+    passed: float,
     now: float,
     first_frame: float,
     last_frame: float,
     rate: float,
     clip_length: Array,
+    clip_side: Array,
 ) -> None:
-    """Give every source its voice and set what the voice shall have reached at `last_frame`.
+    """Give every source its voice and set what the voice and its echoes shall have reached at `last_frame`.
 
-    s, v: columns. count: living sources. max_voices: lanes that may play at once.
+    s, v: columns. count: living sources. max_voices: lanes that may play at once. echoes: the first lane
+    for echoes.
+    off: 1 if nothing but exact silence is inaudible. passed: since the last tick [s].
     now: frame of this tick. first_frame: the first one that can still be mixed. rate: [Hz].
-    last_frame: end of the ramps. clip_length: frames by clip id.
+    last_frame: end of the ramps. clip_length, clip_side: by clip id.
     """
-    playing = 0
-    for lane in range(v.lane.shape[0]):
+    playing, lanes, order, corner = 0, v.lane.shape[0], tick << 20, corner_of(rate)
+    for lane in range(echoes):
         if v.lane[lane] == PLAYING:
             playing += 1
-    low = weakest(v)
+    low = weakest(v.lane, v.priority, v.started, echoes)
+    quiet = -1
+    if playing >= max_voices and low >= 0:
+        quiet = quietest_loop(v.priority[low], count, s.state, s.looping, s.priority, s.voice, s.audibility)
     frames = max(last_frame - first_frame, 1.0)
     for i in range(count):
-        lane = s.voice[i]
-        pitch = s.pitch[i]
-        if lane >= 0 and v.lane[lane] == ENDED_LANE:
-            v.lane[lane], s.voice[i], s.state[i] = FREE, -1, ENDED
-        if s.state[i] >= REFUSED:
+        lane, pitch, state = s.voice[i], s.pitch[i], s.state[i]
+        if lane >= 0 and is_over(lane, s.looping[i], v):
+            playing -= 1 if v.lane[lane] == PLAYING else 0  # one past the end of its clip was not counted
+            v.lane[lane] = FREE
+            lane = s.voice[i] = -1
+        elif lane < 0 and state == SOUNDING:
+            pass  # only echoes are left
+        elif state >= REFUSED:
             continue
-        if lane < 0:
+        # Who is inaudible for a while gives up his voice.
+        floor = 0.0 if off else (INAUDIBLE if state == SOUNDING else 2.0 * INAUDIBLE)
+        audible = s.audibility[i] > floor
+        if lane >= 0:
+            s.hush[i] = 0.0 if audible else s.hush[i] + passed
+            if s.hush[i] > PATIENCE:
+                silence_source(i, s.voice, s.tap_voice, v.lane, v.jump, v.signal)
+                s.state[i], lane, s.hush[i] = VIRTUAL, -1, 0.0
+                playing -= 1
+                low = weakest(v.lane, v.priority, v.started, echoes)
+                continue
+        elif state != SOUNDING:
             if s.paused[i] or (np.isinf(s.age[i]) and s.due[i] != np.inf):
                 continue  # its straight path comes first
-            if s.clip[i] < 0 or s.clip[i] >= clip_length.shape[0]:
+            clip = s.clip[i]
+            if clip < 0 or clip >= clip_length.shape[0]:
                 s.state[i] = ENDED
                 continue
-            if not s.looping[i] and s.heard_clock[i] >= clip_length[s.clip[i]]:
+            if s.heard_clock[i] >= (
+                s.stop_clock[i] if s.looping[i] else min(s.stop_clock[i], clip_length[clip])
+            ):
                 s.state[i] = ENDED
                 continue
-            lane = free_lane(v)
+            if not audible:
+                s.state[i], s.hush[i] = VIRTUAL, 0.0
+                continue
+            lane = free_lane(v.lane, 0, echoes)
             if playing >= max_voices:
-                if low < 0 or s.priority[i] <= v.priority[low] or lane < 0:
-                    s.state[i] = VIRTUAL if s.looping[i] else REFUSED
+                stealing = low >= 0 and s.priority[i] > v.priority[low]
+                victim = owner_of(low, s.voice, count) if stealing else -1
+                if quiet >= 0 and s.voice[quiet] < 0:
+                    quiet = -1  # a higher priority took its voice at this very tick
+                if not stealing and quiet >= 0 and s.looping[i] and s.priority[i] == s.priority[quiet]:
+                    louder = s.audibility[i] >= LOUDER * s.audibility[quiet]
+                    s.hush[i] = s.hush[i] + passed if louder and state == VIRTUAL else 0.0
+                    if s.hush[i] >= PATIENCE:
+                        victim, quiet = quiet, -1
+                if victim < 0:
+                    s.state[i] = VIRTUAL if s.looping[i] or state == VIRTUAL else REFUSED
                     continue
-                v.lane[low], v.fade_target[low], v.jump[low] = ORPHAN, 0.0, 0
-                for j in range(count):
-                    if s.voice[j] == low:
-                        s.voice[j], s.state[j] = -1, VIRTUAL if s.looping[j] else STOLEN
+                if lane < 0:
+                    continue  # all lanes are fading out; the next tick finds one
+                silence_source(victim, s.voice, s.tap_voice, v.lane, v.jump, v.signal)
+                s.state[victim], s.hush[victim] = VIRTUAL if s.looping[victim] else STOLEN, 0.0
                 playing -= 1
             if lane < 0:
                 continue  # a fading lane is free again by the next tick
-            begin(v, lane, s, i, s.heard_clock[i] + pitch * (first_frame - now), tick, rate)
+            place = s.heard_clock[i] + pitch * (first_frame - now)
+            begin(
+                lane, clip, s.looping[i], clip_length[clip], s.priority[i], order, place, state == VIRTUAL, v
+            )  # fmt: skip
+            order += 1
             playing += 1
-            s.voice[i], s.state[i] = lane, SOUNDING
-            low = weakest(v)
-        v.gain_target[lane, 0], v.gain_target[lane, 1] = s.mix_gain[i, 0], s.mix_gain[i, 1]
-        v.hf_target[lane] = math.sqrt(s.mix_hf[i])
-        if s.paused[i]:
-            v.fade_target[lane] = 0.0
-            continue
-        wanted = s.heard_clock[i] + pitch * (last_frame - now)
-        move(v, lane, clip_length[v.clip[lane]], wanted, frames, pitch, s.jumped[i] != 0, rate)
+            s.voice[i], s.state[i], s.hush[i] = lane, SOUNDING, 0.0
+            low = weakest(v.lane, v.priority, v.started, echoes)
+        fresh = state != SOUNDING
+        if lane >= 0:
+            v.signal[SHELF + HF_TARGET, lane] = root_of(s.mix_hf[i])
+            for bus in range(2):
+                v.signal[SHELF + SHELF_ROWS * (1 + bus) + HF_TARGET, lane] = root_of(s.send_hf[i, bus])
+            for k in range(GAINS):
+                v.signal[TARGET + k, lane] = s.mix_gain[i, k]
+            if fresh:
+                take_levels(lane, corner, v.signal)
+            if s.paused[i]:
+                v.signal[FADE_TARGET, lane] = 0.0
+            else:
+                wanted = s.heard_clock[i] + pitch * (last_frame - now)
+                s.voice[i] = follow(
+                    lane, 0, echoes, clip_length, wanted, frames, pitch, s.pace[i], s.jumped[i] != 0,
+                    s.stop_clock[i], order, rate, v,
+                )  # fmt: skip
+        # Its echoes, or the second channel of what is flat.
+        flat, sounding = s.positioned[i] == 0, lane >= 0
+        for a in range(s.tap_voice.shape[1]):
+            clip, tap, clock = s.clip[i], s.tap_voice[i, a], s.tap_clock[i, a]
+            on = s.tap_delay[i, a] > 0.0
+            if flat:
+                clip, clock = clip_side[clip], s.heard_clock[i]
+                on = a == 0 and clip >= 0
+            if tap >= 0 and is_over(tap, s.looping[i], v):
+                v.lane[tap], s.tap_voice[i, a] = FREE, -1
+                continue
+            if tap >= 0 and not (on and s.tap_taken[i, a] == s.tap_serial[i, a]):
+                let_go(tap, v.lane, v.jump, v.signal)
+                tap = s.tap_voice[i, a] = -1
+            if not on or (tap < 0 and (lane < 0 or s.paused[i])):
+                continue
+            born = tap < 0
+            if born:
+                tap = free_lane(v.lane, echoes, lanes)
+                place = clock + pitch * (first_frame - now)
+                if tap < 0 or place >= (s.stop_clock[i] if s.looping[i] else clip_length[clip]):
+                    continue
+                begin(
+                    tap, clip, s.looping[i], clip_length[clip], s.priority[i], order, place, state ==
+                    VIRTUAL, v
+                )  # fmt: skip
+                s.tap_voice[i, a], s.tap_taken[i, a] = tap, s.tap_serial[i, a]
+            v.signal[SHELF + HF_TARGET, tap] = root_of(s.tap_mix_hf[i, a])
+            v.signal[TARGET, tap], v.signal[TARGET + 1, tap] = (
+                s.tap_mix_gain[i, a, 0],
+                s.tap_mix_gain[i, a, 1],
+            )
+            for k in range(2, GAINS):
+                v.signal[TARGET + k, tap] = 0.0
+            if born:
+                take_levels(tap, corner, v.signal)
+                if not fresh:  # it rises with its level
+                    v.signal[GAIN, tap] = v.signal[GAIN + 1, tap] = 0.0
+                    v.signal[FADE, tap] = 1.0
+            if s.paused[i]:
+                v.signal[FADE_TARGET, tap] = 0.0
+            else:
+                s.tap_voice[i, a] = follow(
+                    tap, echoes, lanes, clip_length, clock + pitch * (last_frame - now), frames, pitch, pitch,
+                    s.jumped[i] != 0, s.stop_clock[i], order, rate, v,
+                )  # fmt: skip
+            sounding = True
+        if not sounding:
+            s.state[i] = ENDED

@@ -7,7 +7,7 @@ import numpy as np
 from ecs_audio.kernels.cache import BEGUN, READY, VACANT, find_entry, row_to_give_up, write_key
 from ecs_audio.kernels.columns import ASKERS, ENTRIES, Askers, Entries
 from ecs_audio.kernels.heap import FIRST, heapify, pop
-from ecs_audio.kernels.jit import F8, F8_1, I4_1, I8, I8_1, I8_2, Array, kernel, law, part
+from ecs_audio.kernels.jit import F8, F8_1, I4_1, I8, I8_1, I8_2, Array, kernel, law
 from ecs_audio.kernels.results import interval
 from ecs_audio.kernels.schedule import OVERDUE, RANK
 from ecs_audio.kernels.sphere import direction_of
@@ -57,14 +57,14 @@ def grant(
     return rays, waiting + rays, legs
 
 
-@part
+@law
 def holds(e: Entries, row: int, time: float) -> bool:
     """Whether an entry still answers at a time [s]."""
     age = time - e.evaluated[row]
     return e.state[row] == READY and age <= (YOUNG if e.surveys[row] <= 1 else OLD)
 
 
-@part
+@law
 def begin(
     e: Entries, row: int, s: Askers, i: int, leader: int, listener: Array, time: float, number: int
 ) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ecs_audio.kernels.distance import air_gain_hf, distance_gain
+from ecs_audio.kernels.emission import recall
 from ecs_audio.kernels.images import BEHIND, IMAGE, LENGTH, LISTENER, NO_PLANE, SOURCE, VIA, gap, lay_out
-from ecs_audio.kernels.jit import F8, F8_1, F8_2, F8_3, I8_2, I8_3, U1, U1_1, Array, kernel, law
+from ecs_audio.kernels.jit import F8, F8_1, F8_2, F8_3, I8, I8_1, I8_2, I8_3, U1, U1_1, Array, kernel, law
 from ecs_audio.kernels.results import QUIETEST_HF
 
 SILENT = 1e-9
@@ -90,39 +91,57 @@ def fade_taps(
 
 
 @kernel(
-    F8_1, F8_2, U1_1, F8_1, F8_1, F8_1, F8, F8, U1,
-    U1_1, I8_3, F8_3, F8_2, F8_2, F8_1, F8_2, F8_2, F8_2, F8_3,
+    F8, I8, F8, F8, F8, U1, F8_1, F8_2, F8_1, U1_1, U1_1, F8_1, F8_1, F8_1, F8_1, I8_1, F8_3,
+    U1_1, I8_3, F8_3, F8_2, F8_2, F8_1, F8_2, F8_2, F8_2, F8_2, F8_2, F8_3,
 )  # fmt: skip
 def glide(
+    now: float,
+    tick: int,
+    rate: float,
+    cell_size: float,
+    speed_of_sound: float,
+    air: int,
     listener: Array,
     position: Array,
+    distance: Array,
+    delayed: Array,
     law: Array,
     reference: Array,
     end: Array,
     fade_start: Array,
-    cell_size: float,
-    speed_of_sound: float,
-    air: int,
+    pitch: Array,
+    born: Array,
+    history: Array,
     count: Array,
     plane: Array,
     point: Array,
     strength: Array,
     level: Array,
     way: Array,
+    there: Array,
     out_delay: Array,
     out_gain: Array,
     out_hf: Array,
+    out_clock: Array,
     out_direction: Array,
 ) -> None:
-    """Delay, gain, muffling and direction of every tap from where its ends are now.
+    """Delay, gain, muffling, direction and place in the clip of every tap from where its ends are.
 
-    An end that went behind a plane hears nothing of it; the next survey drops the tap.
+    An echo was emitted when the source was elsewhere than when it emitted the direct sound: its place is
+    looked up
+    at the time that the last known delay says. An end that went behind a plane hears nothing of it; the
+    next survey
+    drops the tap.
 
-    listener: (3,) [m]. position: (n, 3) where each source is heard [m].
-    law, reference, end, fade_start: (n,) columns of `Sources`. cell_size: [m]. air: 1 if air absorbs.
-    count to level: as `fade_taps` left them at this tick. way: (19,) scratch.
-    out_delay: (n, 4) time that the whole path takes [s]. out_gain: (n, 4) amplitude without the source's
-    volume. out_hf: (n, 4) amplitude at 5 kHz relative to low frequencies.
+    now: frame of this tick. rate: [Hz]. cell_size: [m]. air: 1 if air absorbs. listener: (3,) [m].
+    position: (n, 3) where each source is heard directly [m]. distance: (n,) to there [m].
+    delayed to fade_start, pitch, born, history: columns of `Sources`. An undelayed source's echoes come
+    later than
+    its direct sound by what their way is longer.
+    count to level: as `fade_taps` left them at this tick. way: (19,), there: (1, 3) scratch.
+    out_delay: (n, 4) time that the whole path takes [s], updated. out_gain: (n, 4) amplitude without the
+    source's volume. out_hf: (n, 4) amplitude at 5 kHz relative to low frequencies. out_clock: (n, 4)
+    [frames].
     out_direction: (n, 4, 3) unit vector from the listener. All 0 where a slot is unused.
     """
     for axis in range(3):
@@ -130,17 +149,28 @@ def glide(
     for i in range(plane.shape[0]):
         if count[i] == 0:
             continue
-        for axis in range(3):
-            way[SOURCE + axis] = position[i, axis]
+        direct = 0.0 if delayed[i] else distance[i] / speed_of_sound
         for a in range(plane.shape[1]):
-            out_delay[i, a], out_gain[i, a], out_hf[i, a] = 0.0, 0.0, 0.0
+            before = out_delay[i, a]
+            out_delay[i, a], out_gain[i, a], out_hf[i, a], out_clock[i, a] = 0.0, 0.0, 0.0, 0.0
             for axis in range(3):
                 way[VIA + axis], out_direction[i, a, axis] = point[i, a, axis], 0.0
+                way[SOURCE + axis] = position[i, axis]
             if plane[i, a, 0] == NO_PLANE:
                 continue
+            if delayed[i]:
+                for _ in range(1 if before > 0.0 else 2):  # what is off shrinks by v/c each time
+                    if before > 0.0:
+                        recall(history, i, born[i], tick, now - before * rate, pitch[i], there)
+                        for axis in range(3):
+                            way[SOURCE + axis] = there[0, axis]
+                    lay_out(plane[i, a, 0], plane[i, a, 1], cell_size, way)
+                    before = way[LENGTH] / speed_of_sound
             side = lay_out(plane[i, a, 0], plane[i, a, 1], cell_size, way)
             path, away = way[LENGTH], gap(way, LISTENER, IMAGE)
             out_delay[i, a] = path / speed_of_sound
+            emitted = now - max(out_delay[i, a] - direct, 0.0) * rate
+            out_clock[i, a] = recall(history, i, born[i], tick, emitted, pitch[i], there)
             out_hf[i, a] = max(air_gain_hf(path), QUIETEST_HF) if air else 1.0
             if side != BEHIND:
                 gain = distance_gain(law[i], path, reference[i], end[i], fade_start[i])

@@ -18,6 +18,7 @@ from ecs_audio.settings import Settings
 from ecs_audio.systems.probe import take_room
 
 STRAIGHT_ALONE = np.eye(1, BUNDLE)[0]
+EVERYWHERE = np.full(2, 1e9)
 
 
 def take_results(
@@ -109,9 +110,14 @@ def find_openness(
     s, p = sources, probes.storage
     hand_out_environments(sources, entries, time=time)
     spare_taps(settings.max_taps, s.wanted_plane, s.loudness, batch.keys, batch.items)
+    # Where no reflections were traced, what goes up into the sky fills no room.
+    reach, coupling = p["reach"][0] * p["share"][0].sum(), s.coupling
+    # The room of a preset is around everything, as far as walls let through.
+    if settings.reverb is not None:
+        reach, coupling = EVERYWHERE, batch.no_coupling[: s.count]
     share = 1.0 - math.exp(-dt / settings.openness_time) if settings.openness_time > 0.0 else 1.0
     set_sends(
-        share, settings.coupling, settings.reverberates, p["room_gain"][0], p["reach"][0], s.volume,
-        s.reference, s.end, s.distance, s.loudness, s.transmission, s.coupling, s.positioned, s.acoustics,
+        share, settings.coupling, settings.reverberates, p["room_gain"][0], reach, s.volume,
+        s.reference, s.end, s.distance, s.loudness, s.transmission, coupling, s.positioned, s.acoustics,
         s.state, s.openness, s.send_target, s.send_hf_target,
     )  # fmt: skip

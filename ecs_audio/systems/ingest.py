@@ -13,10 +13,10 @@ from ecs_audio.components import CacheEntries, Listener, Probes, Sources, Table
 from ecs_audio.components.entries import NO_PLANE, Survey
 from ecs_audio.kernels.bundle import RADIUS
 from ecs_audio.kernels.cache import forget_edited
-from ecs_audio.kernels.levels import keep_good
 from ecs_audio.kernels.probing import probe_touched
 from ecs_audio.kernels.schedule import make_due, mark_edited
 from ecs_audio.kernels.tiers import BESIDE
+from ecs_audio.kernels.trust import keep_good
 from ecs_audio.settings import CATEGORIES
 from ecs_audio.world import World
 
@@ -143,6 +143,7 @@ def forget_world(sources: Sources, entries: CacheEntries, probes: Probes) -> Non
     s.wanted_plane[:], s.tap_plane[:], s.tap_level[:], s.tap_delay[:] = NO_PLANE, NO_PLANE, 0.0, 0.0
     s.tap_gain[:], s.tap_count[:] = 0.0, 0
     s.bearing_target[:] = 0.0
+    s.openness[:], s.send_target[:], s.send[:] = 0.0, 0.0, 0.0
     e["state"][:], e["stale"][:], e["surveys"][:], e["hash"][:] = Survey.VACANT, 0, 0, 0
     e["key"][:] = 0
     for name, column in probes.columns.items():

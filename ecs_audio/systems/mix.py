@@ -1,4 +1,4 @@
-"""mix: the next quantum of every voice, through the limiter."""
+"""mix: the next quanta of every voice and of the reverbs, through the limiter."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ecs_audio.components.buses import Buses
 from ecs_audio.components.master import QUANTA, QUANTUM, Master
 from ecs_audio.kernels.columns import VoiceColumns
 from ecs_audio.kernels.limiter import RELEASE_SECONDS, limit
 from ecs_audio.kernels.mix import mix_quanta
 from ecs_audio.kernels.read import sinc_table
+from ecs_audio.kernels.reverb import reverberate
 
 if TYPE_CHECKING:
     from ecs_audio.clips import Clips
@@ -19,15 +21,22 @@ if TYPE_CHECKING:
 SINC = sinc_table()
 
 
-def mix(voices: VoiceColumns, master: Master, clips: Clips, quanta: int, *, sinc: bool) -> None:
+def mix(voices: VoiceColumns, buses: Buses, master: Master, clips: Clips, quanta: int, *, sinc: bool) -> None:
     """Mix the next quanta of 64 frames and leave in `master.ready` what the limiter lets out.
 
     The limiter looks one quantum ahead, so the very first one comes out of the second call.
     """
-    mix_quanta(
-        clips.bank, clips.offset, clips.length, SINC, sinc, voices, master.ramp_end - master.mixed_frames,
-        quanta, float(clips.rate), master.rows, master.lanes, master.mono, master.sums, master.mixed,
+    ramp = master.ramp_end - master.mixed_frames
+    sending = mix_quanta(
+        clips.bank, clips.offset, clips.stride, clips.length, SINC, sinc, voices, ramp, quanta,
+        float(clips.rate), master.steps, master.lanes, master.mono, master.sums, master.mixed, master.sent,
     )  # fmt: skip
+    for k, bus in enumerate(buses.both):
+        if sending & (1 << k) or bus.busy:
+            reverberate(
+                quanta, ramp, master.sent[k], bus.length, bus.rings, bus.memory, bus.now, bus.target,
+                bus.clock, bus.scratch, master.mixed,
+            )  # fmt: skip
     limit(
         1.0 / (RELEASE_SECONDS * clips.rate), quanta, master.mixed, master.delayed, master.needed,
         master.held, master.look_ahead, master.limiter, master.ready,
@@ -38,7 +47,13 @@ def mix(voices: VoiceColumns, master: Master, clips: Clips, quanta: int, *, sinc
 
 
 def fill(
-    block: NDArray[np.float32], voices: VoiceColumns, master: Master, clips: Clips, *, sinc: bool
+    block: NDArray[np.float32],
+    voices: VoiceColumns,
+    buses: Buses,
+    master: Master,
+    clips: Clips,
+    *,
+    sinc: bool,
 ) -> None:
     """Fill a block (frames, 2) of any length with what comes next.
 
@@ -47,11 +62,11 @@ def fill(
     """
     filled, frames = 0, len(block)
     if frames and not master.mixed_frames:
-        mix(voices, master, clips, 1, sinc=sinc)
+        mix(voices, buses, master, clips, 1, sinc=sinc)
     while filled < frames:
         left = master.ready_until - master.rendered_frames
         if left == 0:
-            mix(voices, master, clips, min(-(-(frames - filled) // QUANTUM), QUANTA), sinc=sinc)
+            mix(voices, buses, master, clips, min(-(-(frames - filled) // QUANTUM), QUANTA), sinc=sinc)
             continue
         count = min(left, frames - filled)
         start = master.ready_frames - left

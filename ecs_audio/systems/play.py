@@ -7,15 +7,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_audio.components import Listener, Sources
+from ecs_audio.components import Listener, Probes, Sources
+from ecs_audio.components.buses import Buses
 from ecs_audio.components.master import QUANTUM, Master
 from ecs_audio.kernels.columns import SoundColumns, VoiceColumns
 from ecs_audio.kernels.levels import levels
+from ecs_audio.kernels.losses import solve_losses
 from ecs_audio.kernels.steer import steer
 from ecs_audio.settings import Settings
 
 if TYPE_CHECKING:
     from ecs_audio.clips import Clips
+
+SAME = 1e-3
+"""A reverberation time that changed by a smaller share is the same."""
+FADING_LANES = 32
+"""Lanes in reserve, which sound while they fade out."""
 
 
 def play(
@@ -30,17 +37,22 @@ def play(
     category_gain: NDArray[np.float64],
     tick: int,
     now: int,
+    passed: float,
     frames: int,
 ) -> None:
-    """Set levels and directions of all sources, and steer their voices.
+    """Set levels and directions of all sources and echoes, and steer their voices.
 
     category_gain: (categories,) user gain times master volume. now: frame of this tick.
-    frames: its length.
+    passed: since the last one [s]. frames: until the next.
     """
+    s, off = sources, settings.acoustics == "off"
     levels(
-        listener.ear(), settings.head_shadow if settings.acoustics != "off" else 0.0, category_gain,
-        sources.apparent_position, sources.positioned, sources.category, sources.loudness, sources.gain,
-        sources.gain_hf, sources.mix_gain, sources.mix_hf,
+        listener.ear(), 0.0 if off else settings.head_shadow, category_gain, s.apparent_position,
+        s.positioned,
+        s.category, s.volume, s.loudness, s.gain, s.gain_hf, s.send, s.clip, clips.side,
+        s.tap_count,
+        s.tap_gain, s.tap_hf, s.tap_direction, s.mix_gain, s.mix_hf, s.tap_mix_gain, s.tap_mix_hf,
+        s.audibility,
     )  # fmt: skip
     # A tick acts from the first quantum that is not mixed yet, up to two quanta after its frame. The
     # ramps end that much after the next tick's frame, so that a constant motion is one straight line
@@ -48,6 +60,29 @@ def play(
     anchor = max(now, master.mixed_frames - 2 * QUANTUM)
     master.ramp_end = anchor + frames + 2 * QUANTUM
     steer(
-        sounds, voices, sources.count, tick, settings.max_voices, float(anchor), float(master.mixed_frames),
-        float(master.ramp_end), float(clips.rate), clips.length,
+        sounds, voices, s.count, tick, settings.max_voices, lanes_for_sources(settings.max_voices), off,
+        passed,
+        float(anchor), float(master.mixed_frames), float(master.ramp_end), float(clips.rate), clips.length,
+        clips.side,
     )  # fmt: skip
+
+
+def lanes_for_sources(voices: int) -> int:
+    """Lanes of so many voices, in eights, and those in reserve that sound while they fade out."""
+    return -(-voices // 8) * 8 + FADING_LANES
+
+
+def lanes_for_echoes(taps: int) -> int:
+    """The same for echoes and second channels."""
+    return -(-taps // 8) * 8 + FADING_LANES
+
+
+def tune(buses: Buses, probes: Probes, settings: Settings) -> None:
+    """Let the reverbs follow the room around the listener."""
+    p = probes.storage
+    for k, bus in enumerate(buses.both):
+        wanted = p["rt60"][0, k]
+        if any(abs(a - b) > SAME * b for a, b in zip(wanted.tolist(), bus.rt60.tolist(), strict=True)):
+            bus.rt60[:] = wanted
+            solve_losses(float(bus.rate), bus.rt60, bus.length, bus.guess, bus.target)
+        bus.delay(float(p["mean_free_path"][0, k]) / settings.speed_of_sound)

@@ -13,6 +13,7 @@ from ecs_audio.kernels.probing import aim_probe, take_probe
 from ecs_audio.kernels.room import room_of, tween
 from ecs_audio.kernels.sphere import fibonacci
 from ecs_audio.kernels.trails import place_trails
+from ecs_audio.presets import preset
 from ecs_audio.settings import Settings
 
 DIRECTIONS = fibonacci(PROBE_RAYS)
@@ -65,6 +66,10 @@ def take_room(probes: Probes, absorption: NDArray[np.float64], settings: Setting
         settings.speed_of_sound, p["rt60_target"][0], p["room_gain_target"][0], p["share"][0],
         p["mean_free_path"][0], p["reach"][0], p["classes_target"][0],
     )  # fmt: skip
+    if settings.reverb is not None:
+        known = preset(settings.reverb)
+        p["rt60_target"][0], p["room_gain_target"][0] = known.rt60, known.room_gain
+        p["mean_free_path"][0] = known.mean_free_path
     p["begun"][0] = 0
     if math.isinf(p["evaluated"][0]):
         ease_room(probes, 1.0)

@@ -29,14 +29,16 @@ def propagate(
     listener.moved = 0.0 if math.isnan(moved) else moved
     before[:] = here
     remember(
-        now, passed, tick, first_frame, settings.teleport, sources.position, sources.pitch, sources.paused,
+        now, passed, tick, first_frame, settings.teleport, sources.position, sources.pitch,
+        sources.pitch_before,
+        sources.paused,
         sources.start_frame, sources.born, sources.clock, sources.history, sources.emission, sources.jumped,
     )  # fmt: skip
     if listener.moved > settings.teleport:
         sources.jumped[:] = 1
         sources.emission[:] = NEVER
     find_emission(
-        now, tick, settings.speed_of_sound / rate, here, sources.delayed, sources.position, sources.pitch,
-        sources.born, sources.clock, sources.history, sources.emission, sources.heard_position,
-        sources.heard_clock,
+        now, passed, tick, settings.speed_of_sound / rate, here, sources.delayed, sources.position,
+        sources.pitch, sources.jumped, sources.born, sources.clock, sources.history, sources.emission,
+        sources.heard_position, sources.heard_clock, sources.pace,
     )  # fmt: skip

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_audio.components import Batch, Sources, Tier
+from ecs_audio.components.buses import Buses
 from ecs_audio.components.master import Master
 from ecs_audio.kernels.census import census
 from ecs_audio.systems.probe import Room
@@ -18,6 +19,7 @@ def report(
     batch: Batch,
     room: Room,
     master: Master,
+    buses: Buses,
     counts: NDArray[np.int64],
     *,
     tick: int,
@@ -26,6 +28,7 @@ def report(
     outdated: int,
     rebuilt: int,
     workers: int,
+    starved: int,
 ) -> None:
     """Fill in the telemetry. counts: (8,) what `census` counted, for the engine's own use."""
     t, s = telemetry, sources
@@ -47,5 +50,7 @@ def report(
     t.workers, t.room = workers, room.name
     t.rt60_near, t.rt60_far = room.rt60[:, 1].tolist()
     t.room_gain_near, t.room_gain_far = room.room_gain.tolist()
+    t.reverbs = sum(bus.awake for bus in buses.both)
+    t.starved_frames += starved
     t.limiter_gain = float(master.limiter[1])
     master.limiter[1] = 1.0
