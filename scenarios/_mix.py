@@ -8,6 +8,8 @@ Options = dict[str, dict[str, Any]]
 
 VOICES = 128
 """How many sources an engine lets sound at once, unless told otherwise."""
+LEVEL = 0.65
+"""What all volumes have in common: streets and rooms add 5 dB to what arrives directly."""
 MUSIC = {"category": "music", "acoustics": True}
 """It comes from a house, and through its walls."""
 
@@ -36,5 +38,5 @@ def mix(sources: int, only: str | None) -> Options:
     for role in roles:
         if role not in MIX:
             raise ValueError(f"only may name {', '.join(MIX)}, not {role!r}")
-    share = min(1.0, (100.0 / min(sources, VOICES)) ** 0.5)
+    share = LEVEL * min(1.0, (100.0 / min(sources, VOICES)) ** 0.5)
     return {role: {**MIX[role], "volume": share * MIX[role]["volume"]} for role in roles}
