@@ -13,6 +13,7 @@ from ecs_audio.clips import Clips
 from ecs_audio.components import Voices
 from ecs_audio.components.master import Master
 from ecs_audio.kernels.columns import VoiceColumns
+from ecs_audio.kernels.lane import root_of
 from ecs_audio.kernels.mix import FRESH, copy_for, mix_quanta
 from ecs_audio.kernels.read import ONE, sinc_table
 from ecs_audio.kernels.strip import B0, FADE, FADE_TARGET, GAIN, HF, HF_TARGET, QUANTUM, SHELF, TARGET
@@ -248,3 +249,10 @@ def test_a_loop_is_periodic_on_the_clip_and_on_its_copies(frames, sinc, speed):
     first = heard[period : 2 * period]
     assert np.abs(heard[: turns * period].reshape(turns, period) - first).max() < 1e-6
     assert np.abs(first).max() > 1e-4
+
+
+@pytest.mark.parametrize("gain_hf", [0.0, 1e-13, 1e-6, 0.001])
+def test_no_shelf_is_set_below_a_thousandth_where_float32_would_let_it_blow_up(gain_hf):
+    assert root_of(gain_hf) == pytest.approx(math.sqrt(0.001))
+    heard = Lane(noise(64 * 400), root_of(gain_hf) ** 2, (1, 1, 1, 1)).play(400)
+    assert np.abs(heard).max() < 1.0

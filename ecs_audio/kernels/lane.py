@@ -75,14 +75,18 @@ def begin(
     v.signal[FADE_TARGET, lane] = 1.0
 
 
+DULLEST = 0.001
 CLEAR = 0.9998
 """gain_hf of a shelf that is no more than a wire."""
 
 
 @law
 def root_of(gain_hf: float) -> float:
-    """What a shelf of this gain_hf is set to: its square root, exactly 1 where nobody hears it."""
-    return math.sqrt(gain_hf) if gain_hf < CLEAR else 1.0
+    """What a shelf of this gain_hf is set to: its square root, exactly 1 where nobody hears it.
+
+    Held at 0.001 or above: below, float32 no longer holds its poles, and it blows up.
+    """
+    return math.sqrt(max(gain_hf, DULLEST)) if gain_hf < CLEAR else 1.0
 
 
 @law
