@@ -12,19 +12,18 @@ from numpy.typing import NDArray
 from ecs_audio import entities
 from ecs_audio.clips import Clips
 from ecs_audio.components import Batch, CacheEntries, Listener, Probes
-from ecs_audio.components.master import QUANTUM
 from ecs_audio.kernels import jit
 from ecs_audio.kernels.results import kind_at
 from ecs_audio.kernels.sections import SOLID
+from ecs_audio.paced import Paced
 from ecs_audio.settings import CATEGORIES, Settings
-from ecs_audio.sounding import Sounding
 from ecs_audio.systems.apply_results import apply_results
 from ecs_audio.systems.batch_rays import batch_rays
 from ecs_audio.systems.classify import classify
 from ecs_audio.systems.feed import feed, forget_echoes
 from ecs_audio.systems.ingest import forget_world, ingest, take_gains
 from ecs_audio.systems.mix import block_of, fill
-from ecs_audio.systems.play import play, tune
+from ecs_audio.systems.play import conduct, play, tune
 from ecs_audio.systems.probe import Room
 from ecs_audio.systems.propagate import propagate
 from ecs_audio.systems.report import report
@@ -37,7 +36,7 @@ EDITS_A_TICK = 256
 """Edits of the world looked at one by one; more at once count as a change of everything."""
 
 
-class Engine(Sounding):
+class Engine(Paced):
     """An acoustic world that a host advances tick by tick."""
 
     def __init__(
@@ -61,7 +60,7 @@ class Engine(Sounding):
         for table in (self.entries, self.probes):
             for row in table.alive:
                 table.entity[row] = entities.create(self._esper, row)
-        self._time, self._ticks = 0.0, 0
+        self._ticks = 0
 
     # Where it sounds.
 
@@ -80,16 +79,6 @@ class Engine(Sounding):
 
     # Time.
 
-    @property
-    def time(self) -> float:
-        """Seconds ticked so far."""
-        return self._time
-
-    @property
-    def frame(self) -> int:
-        """Frames rendered so far."""
-        return self._master.rendered_frames
-
     def tick(self, dt: float) -> Telemetry:
         """Advance the acoustics by `dt` seconds; what the host wrote before is heard from here on.
 
@@ -99,15 +88,13 @@ class Engine(Sounding):
         self._check_open()
         if not (math.isfinite(dt) and dt >= 0.0):
             raise ValueError(f"dt must be a finite number of seconds, not negative, not {dt!r}")
+        now, frames, mixed, ahead = self._frames_of(dt)
         self._reap()
         self._give_back(self._master.mixed_frames)
-        sources, listener, settings, world = self.sources, self.listener, self.settings, self._world
+        sources, listener, world, live = self.sources, self.listener, self._world, self._live
+        settings = self.settings if self._governor is None else self._governor.settings
         entries, probes, batch, tracing = self.entries, self.probes, self.batch, self._tracing
         time, passed, master, lap = self._time, self._passed, self._master, laps(self.telemetry.microseconds)
-        now = round(time * self.rate)
-        frames = round((time + dt) * self.rate) - now
-        # A host that was late for long renders ahead of its ticks: what starts now starts now.
-        ahead = min(master.mixed_frames - now, 2 * QUANTUM)
         edits, outdated, complaint = ingest(
             sources, listener, entries, probes, world, seen=self._seen, time=time, boxes=self._edited
         )
@@ -117,7 +104,7 @@ class Engine(Sounding):
         starved = 0
         if self._tracks:
             starved = feed(
-                self._tracks, sources, tick=self._ticks, now=now, mixed=master.mixed_frames, ahead=ahead,
+                self._tracks, sources, tick=self._ticks, now=now, mixed=mixed, ahead=ahead,
                 passed=self._frames, frames=frames, rate=self.rate, patience=settings.stream_patience,
             )  # fmt: skip
         lap("ingest")
@@ -145,13 +132,18 @@ class Engine(Sounding):
             tick=self._ticks, rate=self.rate, dt=dt, passed=passed,
         )  # fmt: skip
         lap("smooth")
-        play(
-            sources, listener, master, self._sounds, self._lanes, self.clips, settings,
-            category_gain=self._category_gain, tick=self._ticks, now=now, passed=passed,
-            frames=frames,
-        )  # fmt: skip
+        play(sources, listener, self.clips, settings, category_gain=self._category_gain)
         if settings.reverberates:
-            tune(self._buses, probes, settings)
+            tune(self._buses if live is None else live.tuned, probes, settings)
+        if live is None:
+            conduct(
+                self._sounds, self._lanes, master, self.clips, settings, count=sources.count,
+                echoes=self.voices.echoes, tick=self._ticks, now=now, passed=passed, frames=frames,
+            )  # fmt: skip
+        else:
+            live.publish(
+                tick=self._ticks, now=now, passed=passed, frames=frames, voices=settings.max_voices
+            )  # fmt: skip
         lap("play")
         report(
             self.telemetry, sources, batch, self.probe, master, self._buses, self._counts, tick=self._ticks,
@@ -160,6 +152,8 @@ class Engine(Sounding):
             starved=starved,
         )  # fmt: skip
         self._time, self._passed, self._frames, self._ticks = time + dt, dt, frames, self._ticks + 1
+        if live is not None:
+            self._look_after(live, dt)
         if complaint is not None:
             raise complaint
         return self.telemetry
@@ -168,9 +162,12 @@ class Engine(Sounding):
         """Fill and return the next block, float32 (frames, 2).
 
         Without `out` it is a read-only view that is valid until the next call. Raises ValueError for
-        more than `max_block` frames, or an `out` of another shape or type.
+        more than `max_block` frames, or an `out` of another shape or type, RuntimeError while a loop of its
+        own renders ahead.
         """
         self._check_open()
+        if self._live is not None:
+            raise RuntimeError("speakers render this engine; close them to render blocks yourself")
         block = block_of(self._block, frames, out)
         sinc = self.settings.interpolation == "sinc8"
         fill(block, self._lanes, self._buses, self._master, self.clips, sinc=sinc)
@@ -193,6 +190,8 @@ class Engine(Sounding):
 
     def reset(self) -> None:
         """Silence, no sources, time zero: the same inputs now give the bytes of a new engine."""
+        ring = self._ring
+        self.leave_live()
         self.stop_all()
         self._quieten()
         self._give_back(math.inf)
@@ -202,12 +201,15 @@ class Engine(Sounding):
         forget_world(self.sources, self.entries, self.probes)
         self.batch.counts[:] = 0
         self._seen = self._world.revision
-        self._time, self._ticks = 0.0, 0
+        self._time, self._ticks, self._shift = 0.0, 0, 0
+        if ring is not None:
+            self.go_live(*ring)
 
     def close(self) -> None:
         """Release the engine's esper world, its streams, and its sources on host entities. May be called
         twice."""
         if not self._closed:
+            self.leave_live()
             self._tracing.close()
             self.stop_all()
             self._give_back(math.inf)

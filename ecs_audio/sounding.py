@@ -20,6 +20,7 @@ from ecs_audio.kernels.strip import FADE_TARGET
 from ecs_audio.settings import Settings
 from ecs_audio.spawn import Options, source_values, vary
 from ecs_audio.systems.feed import MARGIN, STREAMING, Track
+from ecs_audio.systems.live import Live
 from ecs_audio.systems.play import lanes_for_echoes, lanes_for_sources
 from ecs_audio.telemetry import Telemetry
 
@@ -46,6 +47,7 @@ class Sounding:
         self._spent: list[tuple[int, tuple[int, ...]]] = []
         self._warned: set[int] = set()
         self._closed = False
+        self._live: Live | None = None
         self._quieten()
 
     def _quieten(self) -> None:
@@ -130,6 +132,7 @@ class Sounding:
         s.voice[i], s.tap_voice[i], s.state[i], s.hush[i] = -1, -1, State.WAITING, 0.0
         s.clip[i], s.looping[i], s.stop_clock[i], s.paused[i] = track.rings[0], STREAMING, 0.0, 1
         s.born[i], s.start_frame[i], s.clock[i], s.emission[i] = -1, -1, 0.0, NEVER
+        s.slot[i] = -1
 
     def _retire(self, track: Track) -> None:
         track.close()
@@ -137,7 +140,8 @@ class Sounding:
 
     def _spend(self, rings: tuple[int, ...]) -> None:
         """Let rings be given back once nothing reads them any more."""
-        self._spent.append((self._master.mixed_frames + MARGIN, rings))
+        heard = self._master.mixed_frames if self._live is None else self._live.all_heard
+        self._spent.append((heard + MARGIN, rings))
 
     def _append(self, clip: str, options: Options) -> Source:
         self._check_open()
@@ -240,6 +244,9 @@ class Sounding:
         placed = self.sources.positioned != 0
         self._let_go(*self.sources.tap_voice[placed].ravel().tolist())
         self.sources.tap_voice[placed] = -1
+        if self._live is not None:
+            self._live.closings += 1
+            return
         for bus in self._buses.both:
             bus.close()
 

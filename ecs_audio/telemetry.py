@@ -95,6 +95,10 @@ class Telemetry:
     """World edits taken in."""
     limiter_gain: float = 1.0
     """Smallest gain of the limiter since the last tick, linear."""
+    quality: int = 0
+    """Steps by which the governor of live output holds counts back, 0 for none."""
+    held_back: str = ""
+    """What it holds back, such as "echoes 16 of 64"."""
     microseconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(SYSTEMS, 0.0))
     """Time that each system took."""
 

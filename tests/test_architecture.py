@@ -19,7 +19,7 @@ MAY_IMPORT = {
     "ecs_audio/components": {"ecs_audio.components", "numpy"},
     "ecs_audio/world": {"ecs_audio.world", "numpy", "msgspec"},
     "ecs_audio/clips": {"ecs_audio.clips", "numpy", "soundfile", "soxr"},
-    "ecs_audio/output": {"ecs_audio.output", "numpy", "soundfile", "sounddevice"},
+    "ecs_audio/output": {"ecs_audio.output", "ecs_audio.kernels", "numpy", "soundfile", "sounddevice"},
     "ecs_audio/analysis": {"ecs_audio.analysis", "numpy", "scipy", "pyloudnorm"},
     "ecs_audio/systems": {"ecs_audio.systems", "ecs_audio.components", "ecs_audio.kernels", "numpy", *PLAIN},
     "ecs_audio/cli": {"ecs_audio", "numpy", "numba", "click", "rich", "msgspec"},
@@ -48,6 +48,11 @@ def test_a_layer_imports_only_what_lies_below_it(layer):
 def test_esper_is_imported_only_where_entities_are_made():
     users = {p.name for p in (ROOT / "ecs_audio").rglob("*.py") if "esper" in set(imports(p))}
     assert users == {"entities.py"}
+
+
+def test_sounddevice_is_imported_only_where_the_sound_goes_out():
+    users = {p.parent.name for p in (ROOT / "ecs_audio").rglob("*.py") if "sounddevice" in set(imports(p))}
+    assert users <= {"output"}
 
 
 def test_the_package_never_imports_scenarios():

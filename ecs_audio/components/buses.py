@@ -121,6 +121,12 @@ class Buses:
         self.both = (self.near, self.far)
         """In the order of the probe's scales."""
 
+    def follow(self, others: Buses) -> None:
+        """Head for the same reverberation as others."""
+        for bus, other in zip(self.both, others.both, strict=True):
+            bus.target[:], bus.rt60[:], bus.guess[:] = other.target, other.rt60, other.guess
+            bus.clock[WANTED] = other.clock[WANTED]
+
 
 def _primes(wanted: list[float]) -> list[int]:
     """For each number a different prime not below it, nor below the shortest line; in ascending order."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 QUANTUM = 64
 """Frames that are mixed together."""
@@ -48,3 +49,15 @@ class Master:
         """Frames given out so far."""
         self.ramp_end = 0
         """Frame at which the lanes reach their targets. Set by `play`."""
+
+    @property
+    def left(self) -> NDArray[np.float32]:
+        """What is ready and not given out."""
+        count = self.ready_until - self.rendered_frames
+        return self.ready[self.ready_frames - count : self.ready_frames]
+
+    def resume_at(self, mixed_frames: int) -> None:
+        """Go on after a loop that mixed so far, and gave out all that was ready."""
+        self.mixed_frames = mixed_frames
+        self.rendered_frames = self.ready_until = max(mixed_frames - QUANTUM, 0)
+        self.ready_frames = QUANTUM

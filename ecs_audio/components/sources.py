@@ -245,3 +245,7 @@ class Sources(Table[Source]):
     """`tap_serial` of the echo that this lane plays. Set by `play`."""
     state = Column(np.uint8)
     """State. Set by `play`."""
+    slot = Column(np.int32, default=-1)
+    """Where the render loop of live output knows it, -1 for nowhere. Set by `live`."""
+    take = Column(np.int64)
+    """Number of what it plays there; another take is another sound. Set by `live`."""

@@ -157,3 +157,40 @@ ASKERS = types.NamedTuple(
     ),
     Askers,
 )  # fmt: skip
+
+
+class BusColumns(NamedTuple):
+    """Arrays of a `Bus`, as `reverberate` takes them."""
+
+    length: Array
+    rings: Array
+    memory: Array
+    now: Array
+    target: Array
+    clock: Array
+    scratch: Array
+
+
+BUS_COLUMNS = types.NamedTuple((I8_1, F4_2, F4_1, F4_1, F4_1, I8_1, F4_1), BusColumns)
+
+
+class MasterColumns(NamedTuple):
+    """Arrays of `Master`, as `mix_quanta` and `limit` take them."""
+
+    steps: Array
+    lanes: Array
+    mono: Array
+    sums: Array
+    sent: Array
+    mixed: Array
+    delayed: Array
+    ready: Array
+    needed: Array
+    held: Array
+    look_ahead: Array
+    limiter: Array
+
+
+MASTER_COLUMNS = types.NamedTuple(
+    (F4_1, F4_1, F4_1, F4_1, F4_2, F4_2, F4_2, F4_2, F4_1, F4_1, F4_2, F4_1), MasterColumns
+)

@@ -59,6 +59,14 @@ def steer(
         if v.lane[lane] == PLAYING:
             playing += 1
     low = weakest(v.lane, v.priority, v.started, echoes)
+    while playing > max_voices:  # fewer are allowed than before
+        victim = owner_of(low, s.voice, count)
+        if victim < 0:
+            break
+        silence_source(victim, s.voice, s.tap_voice, v.lane, v.jump, v.signal)
+        s.state[victim], s.hush[victim] = VIRTUAL if s.looping[victim] else STOLEN, 0.0
+        playing -= 1
+        low = weakest(v.lane, v.priority, v.started, echoes)
     quiet = -1
     if playing >= max_voices and low >= 0:
         quiet = quietest_loop(v.priority[low], count, s.state, s.looping, s.priority, s.voice, s.audibility)

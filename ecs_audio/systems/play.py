@@ -28,22 +28,14 @@ FADING_LANES = 32
 def play(
     sources: Sources,
     listener: Listener,
-    master: Master,
-    sounds: SoundColumns,
-    voices: VoiceColumns,
     clips: Clips,
     settings: Settings,
     *,
     category_gain: NDArray[np.float64],
-    tick: int,
-    now: int,
-    passed: float,
-    frames: int,
 ) -> None:
-    """Set levels and directions of all sources and echoes, and steer their voices.
+    """Set levels and directions of all sources and echoes.
 
-    category_gain: (categories,) user gain times master volume. now: frame of this tick.
-    passed: since the last one [s]. frames: until the next.
+    category_gain: (categories,) user gain times master volume.
     """
     s, off = sources, settings.acoustics == "off"
     levels(
@@ -54,14 +46,34 @@ def play(
         s.tap_gain, s.tap_hf, s.tap_direction, s.mix_gain, s.mix_hf, s.tap_mix_gain, s.tap_mix_hf,
         s.audibility,
     )  # fmt: skip
+
+
+def conduct(
+    sounds: SoundColumns,
+    voices: VoiceColumns,
+    master: Master,
+    clips: Clips,
+    settings: Settings,
+    *,
+    count: int,
+    echoes: int,
+    tick: int,
+    now: int,
+    passed: float,
+    frames: int,
+) -> None:
+    """Give every source its voice, and tell the voices where to be by when.
+
+    count: living sources. echoes: the first lane for echoes. now: frame of this tick. passed: since the last
+    one [s]. frames: until the next.
+    """
     # A tick acts from the first quantum that is not mixed yet, up to two quanta after its frame. The
     # ramps end that much after the next tick's frame, so that a constant motion is one straight line
     # whatever the distance between ticks and quanta.
     anchor = max(now, master.mixed_frames - 2 * QUANTUM)
     master.ramp_end = anchor + frames + 2 * QUANTUM
     steer(
-        sounds, voices, s.count, tick, settings.max_voices, lanes_for_sources(settings.max_voices), off,
-        passed,
+        sounds, voices, count, tick, settings.max_voices, echoes, settings.acoustics == "off", passed,
         float(anchor), float(master.mixed_frames), float(master.ramp_end), float(clips.rate), clips.length,
         clips.side,
     )  # fmt: skip
