@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from ecs_audio.entities import AudioProcessor as AudioProcessor
     from ecs_audio.output import write_audio as write_audio
     from ecs_audio.output import write_wav as write_wav
+    from ecs_audio.output.devices import DeviceError as DeviceError
+    from ecs_audio.output.devices import DeviceWarning as DeviceWarning
+    from ecs_audio.output.speakers import Speakers as Speakers
     from ecs_audio.perform import Recording as Recording
     from ecs_audio.scenario import Event as Event
     from ecs_audio.scenario import Pose as Pose
@@ -37,6 +40,8 @@ _HOMES = {
     "engine": ["Engine"],
     "entities": ["AudioProcessor"],
     "output": ["write_audio", "write_wav"],
+    "output.devices": ["DeviceError", "DeviceWarning"],
+    "output.speakers": ["Speakers"],
     "perform": ["Recording"],
     "scenario": ["Event", "Pose", "Scenario", "Spawn", "Stage"],
     "settings": ["Settings"],

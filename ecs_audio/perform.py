@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,6 +14,9 @@ from numpy.typing import NDArray
 from ecs_audio.engine import Engine
 from ecs_audio.scenario import Scenario, Stage
 from ecs_audio.telemetry import SYSTEMS, Telemetry
+
+HANG = 0.25
+"""A performance in real time that is late by more [s] does not catch up."""
 
 Watch = Callable[[Stage, Telemetry], None]
 """Called after every tick."""
@@ -27,14 +31,35 @@ def perform(
     """
     if block < 1:
         raise ValueError(f"block must be at least one frame, not {block}")
+    for end in _ticks(scenario, engine, watch):
+        while engine.frame < end:
+            yield engine.render(min(block, end - engine.frame))
+
+
+def play(scenario: Scenario, engine: Engine, *, watch: Watch | None = None) -> None:
+    """Play a scenario in real time, on an engine made for it that has speakers.
+
+    After a pause of the process, the scenario goes on where it stood.
+    """
+    start = time.perf_counter()
+    for end in _ticks(scenario, engine, watch):
+        left = start + end / engine.rate - time.perf_counter()
+        if left > 0.0:
+            time.sleep(left)
+        elif left < -HANG:
+            start -= left
+
+
+def _ticks(scenario: Scenario, engine: Engine, watch: Watch | None) -> Iterator[int]:
+    """Make a scenario's ticks; yields after each the frame, from the scenario's beginning, of the next."""
     stage = Stage(engine, scenario)
     todo = sorted(
         [(s.at, k, s) for k, s in enumerate(scenario.spawns)]
         + [(e.at, k + len(scenario.spawns), e) for k, e in enumerate(scenario.events)],
         key=lambda entry: entry[:2],
     )
-    total, ticks = round(scenario.seconds * engine.rate), 0
-    while engine.frame < total:
+    total, ticks, end = round(scenario.seconds * engine.rate), 0, 0
+    while end < total:
         stage.time = ticks / scenario.tick_rate
         stage.leave()
         while todo and todo[0][0] <= stage.time + 1e-9:
@@ -46,8 +71,7 @@ def perform(
             watch(stage, telemetry)
         ticks += 1
         end = min(round(ticks / scenario.tick_rate * engine.rate), total)
-        while engine.frame < end:
-            yield engine.render(min(block, end - engine.frame))
+        yield end
 
 
 def engine_for(scenario: Scenario) -> Engine:

@@ -1,4 +1,4 @@
-"""Where the sound goes: files."""
+"""Where the sound goes: files and devices."""
 
 from ecs_audio.output.blocks import Written
 from ecs_audio.output.files import write_audio

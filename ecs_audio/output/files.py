@@ -29,15 +29,21 @@ def write_audio(
     FLAC holds the very numbers that WAV would as "pcm16" or "pcm24". Raises ValueError for an unknown
     ending, and what the encoder cannot do: FLAC takes 8 channels.
     """
-    ending = Path(path).suffix.lower()
-    if ending not in FORMATS:
-        raise ValueError(f"no sound file ends in {ending!r} ({path}): known are {', '.join(FORMATS)}")
+    ending = check_ending(path)
     chosen = FORMATS[ending][0] if format is None else format
     if chosen not in FORMATS[ending]:
         raise ValueError(f"no {ending} format is called {chosen!r}: known are {', '.join(FORMATS[ending])}")
     if ending == ".wav":
         return write_wav(path, blocks, rate, chosen)
     return _write_encoded(path, blocks, rate, ending, chosen)
+
+
+def check_ending(path: str | PathLike[str]) -> str:
+    """The ending of a sound file's name, in small letters. Raises ValueError for one that no format has."""
+    ending = Path(path).suffix.lower()
+    if ending not in FORMATS:
+        raise ValueError(f"no sound file ends in {ending!r} ({path}): known are {', '.join(FORMATS)}")
+    return ending
 
 
 def _write_encoded(
