@@ -10,8 +10,11 @@ from typing import NoReturn
 import click
 
 from ecs_audio.cli.check import check
+from ecs_audio.cli.devices import devices
+from ecs_audio.cli.doctor import doctor
 from ecs_audio.cli.errors import SentenceGroup
 from ecs_audio.cli.list import list_scenarios
+from ecs_audio.cli.play import play
 from ecs_audio.cli.run import run
 from ecs_audio.cli.world import world
 
@@ -38,7 +41,7 @@ def cli(ctx: click.Context, debug: bool) -> None:
         click.echo(ctx.get_help())
 
 
-for command in (list_scenarios, run, check, world):
+for command in (list_scenarios, run, play, check, world, devices, doctor):
     cli.add_command(command)
 
 
