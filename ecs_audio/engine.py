@@ -124,6 +124,8 @@ class Engine(Paced):
             lap("batch_rays")
             tracing.trace(sources, entries, probes, batch, world, time=time, dt=dt)
             lap("trace")
+        else:
+            self.telemetry.microseconds["batch_rays"] = self.telemetry.microseconds["trace"] = 0.0
         apply_results(sources, batch, entries, probes, settings, time=time, dt=dt, surroundings=surroundings)
         forget_echoes(self._tracks, sources)
         lap("apply_results")

@@ -72,3 +72,12 @@ def test_a_pitch_that_rises_from_half_to_eight_changes_copies_without_a_step(hea
     assert np.abs(np.diff(heard)).max() < own
     bend = np.abs(np.diff(heard, 2))
     assert bend.max() < 1.1 * own * 2 * np.pi * 500 * 8.2 / RATE
+
+
+@pytest.mark.parametrize("reader", ["linear", "sinc8"])
+@pytest.mark.parametrize("pitch", [0.37, 0.71, 1.0, 1.13, 2.6])
+def test_the_seam_of_a_loop_is_not_heard_at_any_speed(pitch, reader, heard_at):
+    heard = heard_at(tone(500), pitch, seconds=6.0, reader=reader)  # up to 160 turns
+    bend = 0.5 * (2 * np.pi * 500 / RATE) ** 2  # of the clip; straight lines have it in their corners
+    usual = 2.0 * bend * max(pitch, pitch**2) if reader == "linear" else bend * pitch**2
+    assert np.abs(np.diff(heard, 2)).max() < 1.05 * usual + 3e-5  # a seam of 0.1 was heard here

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from taps import HISTORY, RATE, C, Ears, columns, heard
 
+import ecs_audio as ea
 from ecs_audio.kernels.images import NO_PLANE, POINT
 from ecs_audio.kernels.taps import fade_taps, glide
 from ecs_audio.systems.smooth import TAP_FADE
@@ -186,3 +187,29 @@ def test_echoes_of_a_source_that_was_not_heard_before_begin_at_once(state, level
         np.zeros((1, 4)), levels, serial, count,
     )  # fmt: skip
     assert levels[0].tolist() == [level, 0, 0, 0]
+
+
+@pytest.mark.parametrize(("speed", "ticks", "frames"), [(15, 20, 0.1), (50, 60, 0.1), (100, 60, 3.0)])
+def test_the_echo_of_a_source_that_passes_comes_by_the_way_that_it_takes(speed, ticks, frames):
+    world = ea.World.empty(size=(256, 64, 256), origin=(-128, -32, -128))
+    world.fill((-128, -32, 40), (128, 32, 44), "stone")
+    clips = ea.Clips()
+    clips.add("noise", 0.2 * np.random.default_rng(0).normal(size=RATE))
+    off = []
+    with ea.Engine(world, clips, settings=ea.Settings(acoustics="reflect", cache=False)) as engine:
+        engine.listener.look(position=(0, 0, 0))
+        row = engine.spawn("noise", position=(-40, 0, 10), looping=True, reference=5)
+        for k in range(round(1.5 * ticks)):
+            time = k / ticks
+            engine.sources.position[row] = (speed * time - 40, 0, 10)
+            engine.tick(1 / ticks)
+            engine.render(round((k + 1) / ticks * RATE) - engine.frame)
+            delay = 0.2
+            for _ in range(60):  # from where it was then, by a mirror at z = 40, to the listener
+                delay = math.hypot(speed * (time - delay) - 40, 70) / C
+            heard = engine.sources.tap_delay[row]
+            nearest = np.abs(heard[heard > 0] - delay).min(initial=1.0) * RATE
+            if time > 0.6 and nearest < 200:
+                off.append(nearest)
+    assert len(off) > ticks / 2
+    assert max(off) < frames

@@ -67,6 +67,7 @@ _FLAGS = {
     # Kernels allocate nothing, so arrays need not be counted, which is atomic, at each call of a law:
     # 217 us for 48 voices, 80 without.
     "_nrt": False,
+    "no_cfunc_wrapper": True,  # nobody calls them from C; each wrapper takes time to compile
 }
 
 

@@ -11,7 +11,7 @@ from ecs_audio.kernels.emission import FASTEST
 from ecs_audio.kernels.jit import Array, law
 from ecs_audio.kernels.mix import FOREVER, FRESH
 from ecs_audio.kernels.pool import OVER, PLAYING, free_lane, let_go
-from ecs_audio.kernels.read import ONE
+from ecs_audio.kernels.read import ONE, TAPS
 from ecs_audio.kernels.shelf import corner_of, shelf_coefficients
 from ecs_audio.kernels.strip import (
     B0,
@@ -48,7 +48,8 @@ def fixed(frames: float) -> int:
 @law
 def place_in(lane: int, frames: float, length: int, loops: bool, position: Array, turns: Array) -> None:
     """Set a lane to a place in its clip [frames]; whole turns of a loop are counted apart."""
-    turns[lane] = math.floor(frames / length) * length if loops and frames >= length else 0.0
+    later = loops and frames >= length + TAPS  # the reader looks back, and before frame 0 there is silence
+    turns[lane] = math.floor((frames - TAPS) / length) * length if later else 0.0
     position[lane] = fixed(frames - turns[lane])
 
 

@@ -258,8 +258,10 @@ def mix_quanta(
                     for n in range(QUANTUM):
                         was = lanes[8 * QUANTUM + n]
                         lanes[at + n] = was + np.float32(n + 1) * share * (lanes[at + n] - was)
-                if loop and position[lane] >> 32 >= length:  # a turn less, which saves a division a quantum
-                    turn = (position[lane] >> 32) // length * length
+                # A turn less, which saves a division a quantum, but not before what the reader looks back
+                # on is of this turn, too: before frame 0 there is silence.
+                if loop and position[lane] >> 32 >= length + TAPS:
+                    turn = ((position[lane] >> 32) - TAPS) // length * length
                     turns[lane] += turn
                     position[lane] -= turn << 32
                     if stop[lane] != FOREVER:

@@ -10,6 +10,8 @@ from ecs_audio.kernels.images import BEHIND, IMAGE, LENGTH, LISTENER, NO_PLANE, 
 from ecs_audio.kernels.jit import F8, F8_1, F8_2, F8_3, I8, I8_1, I8_2, I8_3, U1, U1_1, Array, kernel, law
 from ecs_audio.kernels.results import QUIETEST_HF
 
+ROUNDS = 3
+"""Looks at where a source was: what is off shrinks by v/c each time, from a tick's motion times v/c."""
 SILENT = 1e-9
 """A level this low is none: sums of steps do not meet 0 exactly."""
 
@@ -158,15 +160,16 @@ def glide(
                 way[SOURCE + axis] = position[i, axis]
             if plane[i, a, 0] == NO_PLANE:
                 continue
+            side, rounds = 0, 1
             if delayed[i]:
-                for _ in range(1 if before > 0.0 else 2):  # what is off shrinks by v/c each time
-                    if before > 0.0:
-                        recall(history, i, born[i], tick, now - before * rate, pitch[i], there)
-                        for axis in range(3):
-                            way[SOURCE + axis] = there[0, axis]
-                    lay_out(plane[i, a, 0], plane[i, a, 1], cell_size, way)
-                    before = way[LENGTH] / speed_of_sound
-            side = lay_out(plane[i, a, 0], plane[i, a, 1], cell_size, way)
+                rounds = ROUNDS if before > 0.0 else ROUNDS + 1
+            for _ in range(rounds):
+                if delayed[i] and before > 0.0:
+                    recall(history, i, born[i], tick, now - before * rate, pitch[i], there)
+                    for axis in range(3):
+                        way[SOURCE + axis] = there[0, axis]
+                side = lay_out(plane[i, a, 0], plane[i, a, 1], cell_size, way)
+                before = way[LENGTH] / speed_of_sound
             path, away = way[LENGTH], gap(way, LISTENER, IMAGE)
             out_delay[i, a] = path / speed_of_sound
             emitted = now - max(out_delay[i, a] - direct, 0.0) * rate
