@@ -53,6 +53,15 @@ def largest_step(x: Samples) -> float:
     return float(np.max(np.abs(np.diff(x.astype(np.float64), axis=0)), initial=0.0))
 
 
+def silent_ends(x: Samples, floor_db: float = -90.0) -> tuple[int, int]:
+    """Frames at the beginning and at the end of `x` in which no |x| reaches `floor_db` [dBFS].
+
+    `x`, shape (n,) or (n, channels); in silence, all frames are at both ends. NaN is no silence.
+    """
+    heard = np.flatnonzero(~(_largest_channel(np.abs(x)) < 10.0 ** (floor_db / 20.0)))
+    return (int(heard[0]), len(x) - 1 - int(heard[-1])) if len(heard) else (len(x), len(x))
+
+
 def clicks(
     x: Samples, rate: float, *, ratio: float = CLICK_RATIO, floor: float = CLICK_FLOOR
 ) -> NDArray[np.int64]:

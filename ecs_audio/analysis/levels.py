@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +24,30 @@ def one_channel(x: Samples) -> NDArray[np.float64]:
     if x.ndim != 1 or not len(x):
         raise ValueError(f"samples of the shape {x.shape}: (n,) is needed, one channel that is not empty")
     return x.astype(np.float64)
+
+
+def as_channels(x: Samples) -> NDArray[np.float64]:
+    """`x` as float64 of shape (n, channels). Raises ValueError when it is empty or of another shape."""
+    if x.ndim not in (1, 2) or not x.size:
+        raise ValueError(f"samples of the shape {x.shape}: (n,) or (n, channels) is needed, not empty")
+    return x.astype(np.float64).reshape(len(x), -1)
+
+
+def sound_channels(x: Samples) -> NDArray[np.float64]:
+    """`as_channels`, for what one bad sample would spoil. Raises ValueError for NaN and infinity, too."""
+    channels = as_channels(x)
+    if not np.isfinite(channels).all():
+        raise ValueError(f"{np.count_nonzero(~np.isfinite(channels))} samples are NaN or infinite")
+    return channels
+
+
+@contextmanager
+def needs(what: str, package: str) -> Iterator[None]:
+    """Around the import of a package that is not there for everybody: says what to install."""
+    try:
+        yield
+    except ImportError as error:
+        raise ImportError(f"{what} needs {package}: pip install 'ecs-audio[analysis]'") from error
 
 
 def level_db(x: Samples) -> float:
@@ -46,6 +72,22 @@ def peak_db(x: Samples) -> float:
     return decibels(float(np.max(np.abs(x))) ** 2)
 
 
+def true_peak_db(x: Samples) -> float:
+    """Level of the highest point of the curve through the samples [dBTP]; −inf for silence, NaN for NaN.
+
+    `x`, shape (n,) or (n, channels), silent before and after. Four times as many samples by a polyphase
+    filter, then 20 · log10 of the largest, as in ITU-R BS.1770-4, annex 2. Never below `peak_db`. For a
+    tone it reads at most 0.02 dB low up to a tenth of the rate, 0.2 dB at a quarter, 0.7 dB near a half.
+
+    Raises ValueError when `x` is empty, ImportError without scipy.
+    """
+    channels = as_channels(x)
+    with needs("true peak", "scipy"):
+        from scipy.signal import resample_poly
+    between = [decibels(float(np.max(np.abs(resample_poly(c, 4, 1)))) ** 2) for c in channels.T]
+    return float(np.max([peak_db(x), *between]))
+
+
 def loudness_lufs(x: Samples, rate: float) -> float:
     """Integrated loudness [LUFS] after ITU-R BS.1770-4, gated; −inf when all of it is below the gate, NaN
     when any of it is NaN or infinite.
@@ -53,10 +95,8 @@ def loudness_lufs(x: Samples, rate: float) -> float:
     `x`, shape (n,) or (n, channels), at least 0.4 s at `rate` [Hz]. Raises ValueError when it is shorter, and
     ImportError without pyloudnorm.
     """
-    try:
+    with needs("loudness", "pyloudnorm"):
         import pyloudnorm
-    except ImportError as error:
-        raise ImportError("loudness needs pyloudnorm: pip install 'ecs-audio[analysis]'") from error
     if len(x) < 0.4 * rate:
         raise ValueError(f"{len(x) / rate:.3f} s of sound: loudness needs at least 0.4 s")
     if not np.isfinite(x).all():

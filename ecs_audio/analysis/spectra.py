@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_audio.analysis.levels import Samples, decibels, one_channel
+from ecs_audio.analysis.levels import Samples, as_channels, decibels, one_channel
 
 OCTAVES = (63.0, 125.0, 250.0, 500.0, 1000.0, 2000.0, 4000.0, 8000.0, 16_000.0)
 """Nominal centres [Hz] of the octave bands."""
+
+THIRDS = tuple(1000.0 * 10.0 ** (k / 10.0) for k in range(-16, 14))
+"""Exact centres [Hz] of the third-octave bands of 25 Hz to 20 kHz (IEC 61260-1)."""
 
 
 def tone_level_db(x: Samples, frequency: float, rate: float) -> float:
@@ -31,15 +34,13 @@ def tone_level_db(x: Samples, frequency: float, rate: float) -> float:
 def band_level_db(x: Samples, low: float, high: float, rate: float, *, steady: bool = False) -> float:
     """RMS level of what lies in low ≤ f < high [dBFS]: 10 · log10 of the mean power there; −inf if none.
 
-    `x`, shape (n,), at `rate` [Hz]. From the discrete Fourier transform of all of `x`, so that the powers of
-    adjoining bands add up to that of `level_db` exactly. That is right for sounds that begin and end
-    inside `x`. One that was cut off spreads over all frequencies (a sine of 1 s: −50 dB at three octaves'
-    distance); with `steady` a Hann window hides the cuts, and weighs the middle more than the ends.
+    `x`, shape (n,) or (n, channels), at `rate` [Hz]; the mean power of channels counts. From the discrete
+    Fourier transform of all of `x`, so that the powers of adjoining bands add up to that of `level_db`
+    exactly. That is right for sounds that begin and end inside `x`. One that was cut off spreads over all
+    frequencies (a sine of 1 s: −50 dB at three octaves' distance); with `steady` a Hann window hides the
+    cuts, and weighs the middle more than the ends. Raises ValueError when `x` is empty.
     """
-    samples = one_channel(x)
-    n = len(samples)
-    power, frequency = _power(samples, rate, _hann(n) if steady else np.ones(n))
-    return decibels(float(np.sum(power[(frequency >= low) & (frequency < high)])))
+    return float(_levels_db(x, [(low, high)], rate, steady)[0])
 
 
 def octave_levels_db(
@@ -47,10 +48,22 @@ def octave_levels_db(
 ) -> NDArray[np.float64]:
     """RMS level [dBFS] of each octave band, c/√2 ≤ f < c·√2, shape (len(centres),).
 
-    `x`, shape (n,), at `rate` [Hz]. The bands have straight edges; `steady` as for `band_level_db`.
+    `x`, shape (n,) or (n, channels), at `rate` [Hz]. The bands have straight edges; `steady` as for
+    `band_level_db`.
     """
-    edge = np.sqrt(2.0)
-    return np.array([band_level_db(x, c / edge, c * edge, rate, steady=steady) for c in centres])
+    edge = 2.0**0.5
+    return _levels_db(x, [(c / edge, c * edge) for c in centres], rate, steady)
+
+
+def third_octave_levels_db(
+    x: Samples, rate: float, *, centres: tuple[float, ...] = THIRDS, steady: bool = False
+) -> NDArray[np.float64]:
+    """RMS level [dBFS] of each third-octave band, c · 10^(−1/20) ≤ f < c · 10^(1/20), shape (len(centres),).
+
+    Otherwise as `octave_levels_db`.
+    """
+    edge = 10.0**0.05
+    return _levels_db(x, [(c / edge, c * edge) for c in centres], rate, steady)
 
 
 def spectrum_db(x: Samples, rate: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -90,6 +103,18 @@ def frequency(x: Samples, rate: float) -> float:
     turns = np.unwrap(np.angle(values)) / (2.0 * np.pi)
     slope = np.polyfit(starts / rate, turns, 1, w=np.abs(values))[0]
     return coarse + float(slope)
+
+
+def _levels_db(
+    x: Samples, bands: list[tuple[float, float]], rate: float, steady: bool
+) -> NDArray[np.float64]:
+    channels = as_channels(x)
+    n = len(channels)
+    window = _hann(n) if steady else np.ones(n)
+    powers, frequency = zip(*(_power(channel, rate, window) for channel in channels.T), strict=True)
+    power = np.mean(powers, axis=0)
+    inside = [(frequency[0] >= low) & (frequency[0] < high) for low, high in bands]
+    return np.array([decibels(float(np.sum(power[band]))) for band in inside])
 
 
 def _hann(n: int) -> NDArray[np.float64]:

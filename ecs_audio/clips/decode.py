@@ -47,12 +47,14 @@ def sound_files(folder: Path) -> list[Path]:
     return found
 
 
-def decode(path: Path, max_frames: int = MAX_FRAMES) -> tuple[NDArray[np.float32], int]:
-    """The samples of a file [full scale = 1], shape (n,) or (n, 2), and its rate [Hz].
+def decode(
+    path: Path, max_frames: int = MAX_FRAMES, max_channels: int = 2
+) -> tuple[NDArray[np.float32], int]:
+    """The samples of a file [full scale = 1], shape (n,) or (n, channels), and its rate [Hz].
 
     The file is read in blocks and counted as it goes: what its header claims decides nothing. Raises
-    ClipError naming the file when it cannot be decoded, is shorter than it says, has more than two
-    channels or goes on after `max_frames`. MP3 and Ogg do not say how long they are: a cut one is
+    ClipError naming the file when it cannot be decoded, is shorter than it says, has more than
+    `max_channels` or goes on after `max_frames`. MP3 and Ogg do not say how long they are: a cut one is
     taken as far as it goes.
     """
     import soundfile
@@ -63,8 +65,9 @@ def decode(path: Path, max_frames: int = MAX_FRAMES) -> tuple[NDArray[np.float32
         with soundfile.SoundFile(path) as file:
             # It would seek to where it is after every block, and in an MP3 lose the frames after that.
             file.seekable = lambda: False
-            if file.channels > 2:
-                raise ClipError(f"{path}: has {file.channels} channels, and 1 or 2 are taken")
+            if file.channels > max_channels:
+                taken = "1 or 2" if max_channels == 2 else f"1 to {max_channels}"
+                raise ClipError(f"{path}: has {file.channels} channels, and {taken} are taken")
             if (width := _odd_width(file.extra_info)) is not None:
                 raise ClipError(
                     f"{path}: has {width} bits a sample, and {', '.join(map(str, WIDTHS))} are taken"
