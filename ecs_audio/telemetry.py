@@ -88,7 +88,7 @@ class Telemetry:
     voices_refused: int = 0
     """One-shots refused so far."""
     voices_stolen: int = 0
-    """Voices taken by a higher priority so far."""
+    """One-shots that lost their voice to a higher priority so far; loops only become virtual."""
     starved_frames: int = 0
     """Frames for which streams were silent since their decoder was late, so far."""
     edits: int = 0

@@ -21,8 +21,10 @@ MAY_IMPORT = {
     "ecs_audio/clips": {"ecs_audio.clips", "numpy", "soundfile", "soxr"},
     "ecs_audio/output": {"ecs_audio.output", "ecs_audio.kernels", "numpy", "soundfile", "sounddevice"},
     "ecs_audio/analysis": {"ecs_audio.analysis", "numpy", "scipy", "pyloudnorm"},
+    "ecs_audio/report": {"ecs_audio", "numpy", "bokeh", "PIL", "soundfile"},
+    "ecs_audio/explain": {"ecs_audio", "numpy"},
     "ecs_audio/systems": {"ecs_audio.systems", "ecs_audio.components", "ecs_audio.kernels", "numpy", *PLAIN},
-    "ecs_audio/cli": {"ecs_audio", "numpy", "numba", "click", "rich", "msgspec"},
+    "ecs_audio/cli": {"ecs_audio", "numpy", "numba", "click", "rich", "msgspec", "matplotlib"},
     "scenarios": {"ecs_audio", "scenarios", "numpy"},
 }
 

@@ -24,8 +24,8 @@ from ecs_audio.cli import cli, progress
 from ecs_audio.cli.contents import cell_counts, contents
 from ecs_audio.cli.find import shipped
 from ecs_audio.cli.parameters import Parameter, parameters_of, parse, split, type_name, values
-from ecs_audio.cli.picture import NOTHING, colour, picture
 from ecs_audio.kernels import jit
+from ecs_audio.world.picture import NOTHING, colour, picture
 
 ROOT = Path(__file__).parents[1]
 
@@ -369,6 +369,13 @@ def test_a_world_that_cannot_be_read_is_status_1(storm):
         ("none", Optional[int], None),  # noqa: UP045
         ("4", int | None, 4), ("4", str | int, 4), ("x", str | int, "x"),
         ("a/b", Path, Path("a/b")), ("two", Literal["one", "two"], "two"), ("2", Literal[1, 2], 2),
+        ("TRUE", Literal["auto", True], True), ("None", Literal["auto", None], None),
+        ("No", bool | None, False), ("none", bool | None, None),
+        ("1,-2", tuple[int, int], (1, -2)), ("(1, 2.5)", tuple[int, float], (1, 2.5)),
+        ("0,1.5,3", tuple[float, ...], (0.0, 1.5, 3.0)), ("", tuple[int, ...], ()), ("4,", tuple[int], (4,)),
+        ("[a, b]", tuple[str, str], ("a", "b")), ("none", tuple[int, int] | None, None),
+        ("3,4", tuple[int, int] | None, (3, 4)), ("x,y", tuple[int, int] | str, "x,y"),
+        ("yes,off", tuple[bool, Literal["on", "off"]], (True, "off")),
     ],
 )  # fmt: skip
 def test_values_are_read_by_their_annotation(text, kind, value):
@@ -385,6 +392,12 @@ def test_values_are_read_by_their_annotation(text, kind, value):
         ("2", bool),
         ("x", int | None),
         ("three", Literal["one", "two"]),
+        ("True", Literal[1, 2]),
+        ("1", tuple[int, int]),
+        ("1,2,3", tuple[int, int]),
+        ("1,x", tuple[int, int]),
+        ("1,,2", tuple[int, ...]),
+        ("1,2", tuple[int, int, int] | None),
     ],
 )
 def test_texts_that_are_no_value_are_refused(text, kind):
@@ -392,13 +405,36 @@ def test_texts_that_are_no_value_are_refused(text, kind):
         values({"x": text}, {"x": Parameter("x", kind, 0)}, "storm", "parameter")
 
 
+@pytest.mark.parametrize(
+    ("text", "kind", "words"),
+    [
+        ("stoen", Literal["stone", "wool"], "must be 'stone' | 'wool', not 'stoen'; did you mean 'stone'?"),
+        ("ture", bool, "must be true or false (bool), not 'ture'; did you mean 'true'?"),
+        ("1,2", tuple[int, int, int], "must be 3 values between commas (tuple[int, int, int]), not '1,2'"),
+        ("a", tuple[float, ...], "must be values between commas (tuple[float, ...]), not 'a'"),
+        ("autp", Literal["auto"] | float, "must be 'auto' | float, not 'autp'; did you mean 'auto'?"),
+    ],
+)
+def test_a_refusal_says_what_is_wanted_and_what_may_be_meant(text, kind, words):
+    with pytest.raises(click.UsageError) as refusal:
+        values({"x": text}, {"x": Parameter("x", kind, 0)}, "storm", "parameter")
+    assert refusal.value.message == f"x of storm {words}"
+
+
 def test_types_that_no_text_can_give_are_refused(storm):
     Path("odd.py").write_text(
-        "def scenario(*, where: tuple[int, int] = (1, 2)):\n    pass\n", encoding="utf-8"
+        "def scenario(*, where: dict[int, int] = {1: 2}):\n    pass\n", encoding="utf-8"
     )
-    assert "where of odd is tuple[int, int], which cannot be given as text" in refused(
+    assert "where of odd is dict[int, int], which cannot be given as text" in refused(
         "run", "odd.py", "--set", "where=1,2"
     )
+
+
+def test_an_annotation_that_is_not_there_is_named(storm):
+    Path("odd.py").write_text(
+        "from __future__ import annotations\ndef scenario(*, size: Size = 1):\n    pass\n", encoding="utf-8"
+    )
+    assert "the parameter size has the annotation 'Size'" in refused("run", "odd.py")
 
 
 def test_parameters_without_annotation_have_the_type_of_their_default():

@@ -34,20 +34,30 @@ class Parameter(NamedTuple):
 
 
 def parameters_of(function: Callable[..., Any]) -> dict[str, Parameter]:
-    """The named parameters of a function; one without an annotation has the type of its default."""
+    """The named parameters of a function; one without an annotation has the type of its default.
+
+    Raises UsageError for an annotation that means nothing in the function's module.
+    """
     found = {}
     for name, p in inspect.signature(function).parameters.items():
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.POSITIONAL_ONLY):
             continue
         kind = p.annotation
-        if isinstance(kind, str):
-            kind = eval(
-                kind, dict(getattr(inspect.unwrap(function), "__globals__", {}))
-            )  # `from __future__ import annotations`
+        if isinstance(kind, str):  # `from __future__ import annotations`
+            kind = _evaluated(name, kind, function)
         if kind is REQUIRED:
             kind = str if p.default is REQUIRED or p.default is None else type(p.default)
         found[name] = Parameter(name, kind, p.default)
     return found
+
+
+def _evaluated(name: str, annotation: str, function: Callable[..., Any]) -> Any:
+    try:
+        return eval(annotation, dict(getattr(inspect.unwrap(function), "__globals__", {})))
+    except Exception as error:
+        raise click.UsageError(
+            f"the parameter {name} has the annotation {annotation!r}, which cannot be read: {error}"
+        ) from error
 
 
 def type_name(kind: Any) -> str:
@@ -58,6 +68,8 @@ def type_name(kind: Any) -> str:
         return " | ".join(type_name(k) for k in get_args(kind))
     if get_origin(kind) is Literal:
         return " | ".join(repr(value) for value in get_args(kind))
+    if get_origin(kind) is tuple:
+        return f"tuple[{', '.join('...' if k is ... else type_name(k) for k in get_args(kind))}]"
     return kind.__name__ if isinstance(kind, type) and get_origin(kind) is None else str(kind)
 
 
@@ -91,8 +103,9 @@ def _value(parameter: Parameter, text: str, owner: str) -> Any:
     try:
         return parse(text, parameter.kind)
     except ValueError:
+        hint = nearest(text, _words(parameter.kind))
         raise click.UsageError(
-            f"{parameter.name} of {owner} must be {_wanted(parameter.kind)}, not {text!r}"
+            f"{parameter.name} of {owner} must be {_wanted(parameter.kind)}, not {text!r}{hint}"
         ) from None
     except TypeError:
         raise click.UsageError(
@@ -101,12 +114,14 @@ def _value(parameter: Parameter, text: str, owner: str) -> Any:
 
 
 def parse(text: str, kind: Any) -> Any:
-    """A value of an annotated type. Raises ValueError for a text that is none, TypeError for other types."""
+    """A value of an annotated type. Raises ValueError for a text that is none, TypeError for other types.
+
+    Values of a tuple stand between commas: `1,2`, with or without brackets around them.
+    """
     if get_origin(kind) is Literal:
-        for value in get_args(kind):
-            if str(value) == text:
-                return value
-        raise ValueError(text)
+        return _parse_choice(text, get_args(kind))
+    if get_origin(kind) is tuple:
+        return _parse_tuple(text, get_args(kind))
     if get_origin(kind) not in (Union, UnionType):
         return _parse_one(text, kind)
     # Any text is a str or a Path: these come last.
@@ -116,6 +131,29 @@ def parse(text: str, kind: Any) -> Any:
         except ValueError:
             continue
     raise ValueError(text)
+
+
+def _parse_choice(text: str, choices: tuple[Any, ...]) -> Any:
+    for value in choices:
+        try:
+            if parse(text, type(value)) == value:
+                return value
+        except ValueError:
+            continue
+    raise ValueError(text)
+
+
+def _parse_tuple(text: str, kinds: tuple[Any, ...]) -> tuple[Any, ...]:
+    if text[:1] + text[-1:] in ("()", "[]"):
+        text = text[1:-1]
+    parts = [part.strip() for part in text.split(",")]
+    if parts[-1] == "":  # `1,` and nothing at all
+        parts.pop()
+    if kinds[1:] == (...,):
+        kinds = kinds[:1] * len(parts)
+    if len(parts) != len(kinds):
+        raise ValueError(text)
+    return tuple(parse(part, kind) for part, kind in zip(parts, kinds, strict=True))
 
 
 def _parse_one(text: str, kind: Any) -> Any:
@@ -140,9 +178,22 @@ def _parse_one(text: str, kind: Any) -> Any:
 
 
 def _wanted(kind: Any) -> str:
+    if get_origin(kind) is tuple and ... not in get_args(kind):
+        return f"{len(get_args(kind))} values between commas ({type_name(kind)})"
+    if get_origin(kind) is tuple:
+        return f"values between commas ({type_name(kind)})"
     words = {
         int: "a whole number (int)",
         float: "a finite number (float)",
         bool: "true or false (bool)",
     }
     return words.get(kind) or type_name(kind)
+
+
+def _words(kind: Any) -> list[str]:
+    """The words that a type takes, to suggest one that was misspelt."""
+    if get_origin(kind) in (Union, UnionType):
+        return [word for one in get_args(kind) for word in _words(one)]
+    if get_origin(kind) is Literal:
+        return [str(value) for value in get_args(kind)]
+    return list(_TRUE[:-1] + _FALSE[:-1]) if kind is bool else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_audio.cli.progress import rendering, warm_up
+from ecs_audio.engine import Engine
 from ecs_audio.output import Written, write_audio
 from ecs_audio.output.blocks import Blocks
-from ecs_audio.perform import Census, engine_for, perform
+from ecs_audio.perform import Census, Watch, engine_for, perform
 from ecs_audio.scenario import Scenario, Stage
 from ecs_audio.telemetry import Telemetry
 
@@ -41,20 +42,32 @@ class Rendering:
     """Of each block, shape (blocks,)."""
 
 
-def render(name: str, scenario: Scenario, *, block: int, output: Path | None, keep: bool) -> Rendering:
+def render(
+    name: str,
+    scenario: Scenario,
+    *,
+    block: int,
+    output: Path | None,
+    keep: bool,
+    census: Census | None = None,
+    watch: Watch | None = None,
+    make_engine: Callable[[Scenario], Engine] = engine_for,
+) -> Rendering:
     """Perform a scenario in blocks of at most `block` frames; `output` names a sound file, or None.
 
-    What the scenario prints goes to stderr. Raises UsageError when it lasts no frame.
+    census: what is to take the telemetry, if not a new one. watch: called after every tick, outside of what
+    is timed. make_engine: gives the engine to perform on. What the scenario prints goes to stderr. Raises
+    UsageError when it lasts no frame.
     """
     if round(scenario.seconds * scenario.clips.rate) < 1:
         raise click.UsageError(f"{name} lasts {scenario.seconds:g} s: there is nothing to render")
-    watch, kept = Stopwatch(), list[F32]()
-    with engine_for(scenario) as engine, redirect_stdout(sys.stderr):
+    stopwatch, kept = Stopwatch(census, watch), list[F32]()
+    with make_engine(scenario) as engine, redirect_stdout(sys.stderr):
         compile_seconds = warm_up(engine)
         with rendering(name, scenario.seconds) as advance:
 
             def heard() -> Iterator[F32]:
-                for sound in watch.timed(perform(scenario, engine, block=block, watch=watch)):
+                for sound in stopwatch.timed(perform(scenario, engine, block=block, watch=stopwatch)):
                     if keep:
                         kept.append(sound.copy())  # it is a view that the next block overwrites
                     yield sound
@@ -62,15 +75,16 @@ def render(name: str, scenario: Scenario, *, block: int, output: Path | None, ke
 
             written = _write(output, heard(), engine.rate)
     samples = np.concatenate(kept) if keep else None
-    mixing = np.array(watch.microseconds)
-    return Rendering(scenario, written, watch.census, samples, compile_seconds, watch.seconds, mixing)
+    mixing = np.array(stopwatch.microseconds)
+    return Rendering(scenario, written, stopwatch.census, samples, compile_seconds, stopwatch.seconds, mixing)
 
 
 class Stopwatch:
     """The `watch` of a performance: takes the census, and times ticks and blocks."""
 
-    def __init__(self) -> None:
-        self.census = Census()
+    def __init__(self, census: Census | None = None, watch: Watch | None = None) -> None:
+        self.census = Census() if census is None else census
+        self._watch = watch
         self.seconds = 0.0
         """Ticks and blocks together."""
         self.microseconds = array("d")
@@ -80,7 +94,11 @@ class Stopwatch:
     def __call__(self, stage: Stage, telemetry: Telemetry) -> None:
         """Take in one tick."""
         self.census(stage, telemetry)
-        self._ticked = perf_counter()
+        ticked = self._ticked = perf_counter()
+        if self._watch is not None:
+            self._watch(stage, telemetry)
+            self._ticked = perf_counter()
+            self.seconds -= self._ticked - ticked
 
     def timed(self, blocks: Iterable[F32]) -> Iterator[F32]:
         """The same blocks; what is done with them is not counted."""

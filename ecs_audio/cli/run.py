@@ -13,6 +13,8 @@ from ecs_audio.cli.parameters import split
 
 if TYPE_CHECKING:
     from ecs_audio.perform import Census
+    from ecs_audio.report import Diary
+    from ecs_audio.scenario import Scenario
 
 
 @click.command(short_help="Render a scenario to a file.")
@@ -38,11 +40,20 @@ if TYPE_CHECKING:
 @click.option(
     "--telemetry", type=click.Path(path_type=Path, dir_okay=False), help="A .csv file, one row a tick."
 )
+@click.option(
+    "--trace", type=click.Path(path_type=Path, dir_okay=False), help="A .json file for ui.perfetto.dev."
+)
+@click.option("--explain", metavar="SOURCE", help="Tell how a source, by name or number, comes to sound so.")
+@click.option("--at", type=click.FloatRange(min=0.0), help="When, in seconds [when it is loudest].")
+@click.option(
+    "--report", type=click.Path(path_type=Path, dir_okay=False), help="An .html page of all that happened."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
 def run(
     name: str, output: Path | None, no_output: bool, sets: tuple[str, ...], settings: tuple[str, ...],
     world: str | None, seconds: str | None, block: int, acoustics: str | None, check: bool,
-    telemetry: Path | None, as_json: bool,
+    telemetry: Path | None, trace: Path | None, explain: str | None, at: float | None, report: Path | None,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Render a scenario, a shipped one by NAME or your own FILE.py.
 
@@ -51,11 +62,15 @@ def run(
     """
     if no_output and output is not None:
         raise click.UsageError("--output and --no-output exclude each other")
+    if at is not None and explain is None:
+        raise click.UsageError("--at says when to --explain a source: name one")
     script = load(name)
 
+    from ecs_audio.cli.explain import Question
     from ecs_audio.cli.make import build, maker, parameters_from, settings_from
     from ecs_audio.cli.render import render
     from ecs_audio.cli.summary import summary
+    from ecs_audio.cli.trace import tracing
     from ecs_audio.cli.verdict import complaint, require_check
 
     target = None if no_output else _sound_file(output or Path("out", f"{script.name}.wav"))
@@ -64,14 +79,27 @@ def run(
     make = maker(script, settings_from(split((*settings, *_spelled("acoustics", acoustics)), "--setting")))
     if check:
         require_check(script)
-    rendering = render(script.name, build(script, make, parameters), block=block, output=target, keep=check)
+    scenario, keep = build(script, make, parameters), check or report is not None
+    diary = None if report is None else _diary(scenario)
+    question = None if explain is None else Question(explain, at, scenario)
+    with tracing(trace, script.name) as make_engine:
+        rendering = render(
+            script.name, scenario, block=block, output=target, keep=keep, census=diary, watch=question,
+            make_engine=make_engine,
+        )  # fmt: skip
     wrong = complaint(script, rendering, make, parameters) if check else None
     found = summary(script, parameters, rendering, block=block, output=target)
     found["check"] = {"passed": wrong is None, "message": wrong} if check else None
+    if question is not None:
+        found["explain"] = question.result(lambda: build(script, make, parameters))
     if target is not None:
         _write(target.with_suffix(".json"), show.json_bytes(found))
     if telemetry is not None:
         _write(telemetry, _csv(rendering.census))
+    if report is not None and diary is not None and rendering.samples is not None:
+        from ecs_audio.report import page
+
+        _write(report, page(found, diary, rendering.samples, rendering.mix_microseconds).encode())
     show.json(found) if as_json else _show(found)
     if wrong is not None:
         raise click.ClickException(f"the check of {script.name} failed: {wrong}")
@@ -98,6 +126,13 @@ def _write(path: Path, data: bytes) -> None:
         part.write_bytes(data)
 
 
+def _diary(scenario: Scenario) -> Diary:
+    from ecs_audio.report import Diary, require
+
+    require()
+    return Diary(scenario)
+
+
 def _csv(census: Census) -> bytes:
     import csv
     import io
@@ -116,3 +151,7 @@ def _show(found: dict[str, Any]) -> None:
     show.pairs([*lines(found), *passed])
     show.text()
     show.table(("system", "median µs", "p99 µs"), times(found), right=(1, 2))
+    if "explain" in found:
+        from ecs_audio.cli.explained import show_explained
+
+        show_explained(found["explain"])

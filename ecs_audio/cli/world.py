@@ -27,8 +27,8 @@ def world(file: Path, png: Path | None, as_json: bool) -> None:
     loaded = World.load(file)
     found: dict[str, Any] = {"file": str(file), **contents(loaded), "png": None}
     if png is not None:
-        from ecs_audio.cli.picture import picture
         from ecs_audio.cli.png import write_png
+        from ecs_audio.world.picture import picture
 
         pixels, low, high = picture(loaded)
         write_png(png, pixels)
@@ -38,7 +38,7 @@ def world(file: Path, png: Path | None, as_json: bool) -> None:
 
 
 def _show(found: dict[str, Any]) -> None:
-    from ecs_audio.cli.picture import colour
+    from ecs_audio.world.picture import colour
 
     sections, png = found["sections"], found["png"]
     share = found["filled_cells"] / max(found["cells"], 1)

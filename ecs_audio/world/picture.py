@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_audio.cli.contents import AIR
 from ecs_audio.world import World
+from ecs_audio.world.grid import AIR
 from ecs_audio.world.materials import FLUID
 
 COLOURS: Final = {
