@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from ecs_audio.clips import Clips as Clips
     from ecs_audio.clips import ClipWarning as ClipWarning
     from ecs_audio.components import DeadRowError as DeadRowError
+    from ecs_audio.components import Mover as Mover
     from ecs_audio.components import Source as Source
     from ecs_audio.components import State as State
     from ecs_audio.components import TableFullError as TableFullError
@@ -36,7 +37,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "clips": ["ClipError", "ClipWarning", "Clips"],
-    "components": ["DeadRowError", "Source", "State", "TableFullError", "Tier"],
+    "components": ["DeadRowError", "Mover", "Source", "State", "TableFullError", "Tier"],
     "engine": ["Engine"],
     "entities": ["AudioProcessor"],
     "output": ["write_audio", "write_wav"],

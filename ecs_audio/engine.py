@@ -23,6 +23,7 @@ from ecs_audio.systems.classify import classify
 from ecs_audio.systems.feed import feed, forget_echoes
 from ecs_audio.systems.ingest import forget_world, ingest, take_gains
 from ecs_audio.systems.mix import block_of, fill
+from ecs_audio.systems.move import move
 from ecs_audio.systems.play import conduct, play, tune
 from ecs_audio.systems.probe import Room
 from ecs_audio.systems.propagate import propagate
@@ -95,10 +96,15 @@ class Engine(Paced):
         settings = self.settings if self._governor is None else self._governor.settings
         entries, probes, batch, tracing = self.entries, self.probes, self.batch, self._tracing
         time, passed, master, lap = self._time, self._passed, self._master, laps(self.telemetry.microseconds)
+        self._part()
+        moved = None
+        if self.movers.count:
+            moved = move(self.movers, sources, listener, world, settings, dt=passed)
+        lap("move")
         edits, outdated, complaint = ingest(
             sources, listener, entries, probes, world, seen=self._seen, time=time, boxes=self._edited
         )
-        complaint = take_gains(self.gains, self.volume, self._category_gain) or complaint
+        complaint = take_gains(self.gains, self.volume, self._category_gain) or complaint or moved
         self._seen = self._world.revision
         sections = tracing.look(world)
         starved = 0
@@ -195,6 +201,8 @@ class Engine(Paced):
         ring = self._ring
         self.leave_live()
         self.stop_all()
+        self.movers.clear()
+        self._part()
         self._quieten()
         self._give_back(math.inf)
         self.rng = np.random.Generator(np.random.PCG64(self._seed))

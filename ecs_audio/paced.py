@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 from ecs_audio.clips import Clips
 from ecs_audio.components.master import QUANTUM
 from ecs_audio.governor import Governor
+from ecs_audio.moving import Moving
 from ecs_audio.settings import Settings
-from ecs_audio.sounding import Sounding
 from ecs_audio.systems.live import Live, Ring
 
 
-class Paced(Sounding):
+class Paced(Moving):
     """The part of an engine that knows its frames, and the loop that renders them ahead when it is live."""
 
     def __init__(self, clips: Clips, settings: Settings, seed: int) -> None:

@@ -88,6 +88,10 @@ class Settings:
     where a stream that is late falls silent, and goes on."""
     max_sources: int = 1024
     """Living sources; 11 KiB each."""
+    max_movers: int = 1024
+    """Bodies that move; half a KiB each."""
+    units_per_metre: float = 40.0
+    """Scale of the rules that walkers move by, in which one is 72 units high and steps up 18 of them."""
     max_voices: int = 128
     """Voices that sound at once, at most 1024."""
     max_block: int = 65_536
@@ -156,6 +160,8 @@ _RANGES: dict[str, tuple[float, float]] = {
     "workers": (0, 1),
     "stream_patience": (0.0, 3600.0),
     "max_sources": (1, 65_536),
+    "max_movers": (1, 65_536),
+    "units_per_metre": (0.001, 1e6),
     "max_voices": (1, 1024),
     "max_block": (1, 1 << 24),
 }

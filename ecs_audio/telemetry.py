@@ -8,7 +8,7 @@ from time import perf_counter_ns
 from typing import Any
 
 SYSTEMS = (
-    "ingest", "propagate", "classify", "batch_rays", "trace", "apply_results", "smooth", "play",
+    "move", "ingest", "propagate", "classify", "batch_rays", "trace", "apply_results", "smooth", "play",
 )  # fmt: skip
 """The systems of a tick in their order."""
 

@@ -169,12 +169,16 @@ def room_of(found, time, face, point, material, absorption=ABSORPTION, c=SPEED):
             (common, ray) for ray in rooms["far" if name == "near" else "near"]
         ]
         h = math.fsum(w * k / total for w, (_, k, total, _, _) in shared) / math.fsum(w for w, _ in shared)
+        ways = [total if inside else first + total for _, (first, _, total, _, inside) in shared]
         kept = [
             math.fsum(
-                w * math.fsum(1 - absorption[n, band] for n in names) / total
-                for w, (_, _, total, names, _) in shared
+                w * math.fsum(1 - absorption[n, band] for n in names) / way
+                for (w, (_, _, _, names, _)), way in zip(shared, ways, strict=True)
             )
-            / math.fsum(w * (k + 1 + (not inside)) / total for w, (_, k, total, _, inside) in shared)
+            / math.fsum(
+                w * (k + 1 + (not inside)) / way
+                for (w, (_, k, _, _, inside)), way in zip(shared, ways, strict=True)
+            )
             for band in range(4)
         ]
         times = []

@@ -221,7 +221,7 @@ class TestTheNumbers:
     def test_times_are_those_of_the_ticks(self):
         rng = np.random.Generator(np.random.PCG64(1))
         rows = [
-            {f"us_{name}": t for name, t in zip(SYSTEMS, rng.uniform(0, 900, 8), strict=True)}
+            {f"us_{name}": t for name, t in zip(SYSTEMS, rng.uniform(0, 900, len(SYSTEMS)), strict=True)}
             for _ in range(200)
         ]
         found = {row[0]: row[1:] for row in system_rows(rows, np.array([100.0, 300.0]), 60.0)}

@@ -3,6 +3,7 @@
 from ecs_audio.components.batch import Batch
 from ecs_audio.components.entries import CacheEntries, CacheEntry
 from ecs_audio.components.listener import Listener
+from ecs_audio.components.movers import Kind, Mover, Movers
 from ecs_audio.components.probes import Probe, Probes
 from ecs_audio.components.rays import Ray, Rays
 from ecs_audio.components.sources import BUNDLE, HISTORY, Law, Source, Sources, State, Tier
@@ -18,9 +19,12 @@ __all__ = [
     "CacheEntry",
     "Column",
     "DeadRowError",
+    "Kind",
     "Lane",
     "Law",
     "Listener",
+    "Mover",
+    "Movers",
     "Probe",
     "Probes",
     "Ray",

@@ -167,6 +167,8 @@ def room_of(
             continue
         segment = mean_segment(time, start, n)
         way, scale = segment * (n - 1), scale_of(segment)
+        if n < HITS:  # all of its way counts but the flight out: one with two hits has a single segment
+            way += time[start]
         out_share[scale] += 1.0
         out_path[scale] += 1.0 / segment
         if n == HITS:

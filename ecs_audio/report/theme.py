@@ -12,7 +12,7 @@ GRID: Final = "#e4e8ed"
 ACCENT: Final = "#d1495b"
 
 SERIES: Final = (
-    "#3b6fb6", "#e08e2b", "#3d9970", "#a05195", "#d1495b", "#5fb3ce", "#8a6d4b", "#9aa5b1",
+    "#3b6fb6", "#e08e2b", "#3d9970", "#a05195", "#d1495b", "#5fb3ce", "#8a6d4b", "#9aa5b1", "#4f5d2f",
 )  # fmt: skip
 """Colours of things without an order, of which neighbours differ also to the colour-blind."""
 BANDS: Final = ("#1f4e79", "#3b8ea5", "#e0a030", "#c8553d")

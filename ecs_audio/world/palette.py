@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_audio.world.limits import MAX_NAME_LENGTH, MAX_NAMES
-from ecs_audio.world.materials import OPEN, PARTIAL_FACTOR, Materials
+from ecs_audio.world.materials import OPEN, PARTIAL_FACTOR, SOLID, Materials
+from ecs_audio.world.shapes import NOTHING, shape_of
 
 AIR: Final = "air"
 """The name of id 0."""
@@ -36,6 +37,10 @@ class Palette:
         """Absorption at 125, 500, 2000 and 8000 Hz by id, shape [capacity, 4]."""
         self.kind: NDArray[np.uint8] = np.zeros(64, np.uint8)
         """OPEN, SOLID or FLUID by id, shape [capacity]."""
+        self.height: NDArray[np.float64] = np.zeros(64)
+        """How high it stands in the way of bodies by id [cells], 0 to be passed through, shape [capacity]."""
+        self.rise: NDArray[np.float64] = np.zeros(64)
+        """How much higher than its top a walker may step from it by id [cells], shape [capacity]."""
         self._ids: dict[str, int] = {}
         self._add(AIR)
 
@@ -78,6 +83,7 @@ class Palette:
         self.absorption[number] = group.absorption
         # Air is what a world is made of where nothing is: no material file may turn id 0 into a wall.
         self.kind[number] = group.kind if number else OPEN
+        self.height[number], self.rise[number] = shape_of(name) if self.kind[number] == SOLID else NOTHING
         if not match.is_known:
             self.unknown.append(name)
         self.names.append(name)
@@ -90,6 +96,8 @@ class Palette:
         self.reflectivity = np.concatenate((self.reflectivity, np.zeros_like(self.reflectivity)))
         self.absorption = np.concatenate((self.absorption, np.zeros_like(self.absorption)))
         self.kind = np.concatenate((self.kind, np.zeros_like(self.kind)))
+        self.height = np.concatenate((self.height, np.zeros_like(self.height)))
+        self.rise = np.concatenate((self.rise, np.zeros_like(self.rise)))
 
 
 def normalised(name: str) -> str:

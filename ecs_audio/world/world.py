@@ -221,7 +221,7 @@ class World:
         grid, palette = self._grid, self.palette
         arrays = (grid.slots, grid.cells, grid.born, self.edits)
         numbers = (palette.occlusion, palette.reflectivity, palette.absorption, palette.kind)
-        return sum(array.nbytes for array in (*arrays, *numbers))
+        return sum(array.nbytes for array in (*arrays, *numbers, palette.height, palette.rise))
 
     def __repr__(self) -> str:
         kind = "snapshot of a world" if self.is_snapshot else "world"
