@@ -17,7 +17,7 @@ from ecs_audio.cli import show
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def world(file: Path, png: Path | None, as_json: bool) -> None:
-    """Tell what is in a world FILE: a .mca region, a .schem or an .npz."""
+    """Tell what is in a world FILE: a .mca region, a .schem, .schematic, .vox or .npz."""
     if png is not None and png.suffix.lower() != ".png":
         raise click.UsageError(f"the map {str(png)!r} must end in .png")
 

@@ -5,13 +5,13 @@ from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import NamedTuple
 
-from ecs_audio.world import anvil, npz, sponge
+from ecs_audio.world import anvil, nbt, npz, schematic, sponge, vox
 from ecs_audio.world.errors import WorldFormatError
 from ecs_audio.world.grid import Grid
-from ecs_audio.world.limits import MAX_FILE_BYTES
+from ecs_audio.world.limits import MAX_DOCUMENT_BYTES, MAX_FILE_BYTES
 from ecs_audio.world.palette import Palette
 
-_UNREAD = {b"SQLite format 3": "an SQLite database", b"VOX ": "a MagicaVoxel file", b"glTF": "a glTF model"}
+_UNREAD = {b"SQLite format 3": "an SQLite database", b"glTF": "a glTF model"}
 
 
 class Reading(NamedTuple):
@@ -55,7 +55,10 @@ def _read(data: bytes, palette: Palette, strict: bool) -> Reading:
         return Reading(*_npz(data, palette), [])
     # A region begins with the place of its first chunk: if it began like these, that would be gigabytes away.
     if data.startswith((b"\x1f\x8b", b"\x0a\x00", b"\x78")):
-        return Reading(sponge.read(data, palette), palette, 1.0, [])
+        return Reading(_schematic(data, palette), palette, 1.0, [])
+    if data.startswith(b"VOX "):
+        grid, report = vox.read(data, palette)
+        return Reading(grid, palette, 1.0, report)
     grid, report = anvil.read(data, palette, strict)
     return Reading(grid, palette, 1.0, report)
 
@@ -63,3 +66,10 @@ def _read(data: bytes, palette: Palette, strict: bool) -> Reading:
 def _npz(data: bytes, palette: Palette) -> tuple[Grid, Palette, float]:
     grid, cell_size = npz.read(data, palette)
     return grid, palette, cell_size
+
+
+def _schematic(data: bytes, palette: Palette) -> Grid:
+    if data[:1] != b"\x0a":
+        data = nbt.decompress(data, MAX_DOCUMENT_BYTES)
+    tree = schematic.find(data)
+    return sponge.read(data, palette) if tree is None else schematic.read(tree, palette)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ecs_audio.world import dense, nbt
 from ecs_audio.world.errors import WorldFormatError
 from ecs_audio.world.grid import Grid, make, section_count
-from ecs_audio.world.limits import MAX_CELLS, MAX_DOCUMENT_BYTES, MAX_FILE_SECTIONS, MAX_NAMES
+from ecs_audio.world.limits import MAX_CELLS, MAX_FILE_SECTIONS, MAX_NAMES
 from ecs_audio.world.palette import NO_NAME, Palette
 
 _FLAT: nbt.Want = {
@@ -19,8 +19,7 @@ _FLAT: nbt.Want = {
     b"Palette": nbt.EVERY,
     b"BlockData": None,
     b"Blocks": {b"Palette": nbt.EVERY, b"Data": None},
-    # Of other formats, to say so.
-    b"Materials": None,
+    # Of another format, to say so.
     b"Regions": {},
 }
 _NUMBERS_AT_ONCE = 2**20
@@ -33,9 +32,7 @@ _DOCUMENT: nbt.Want = {b"Schematic": _FLAT, **_FLAT}
 
 
 def read(data: bytes, palette: Palette) -> Grid:
-    """Return the cells of a schematic, from the cell (0, 0, 0) on. Raises WorldFormatError."""
-    if data[:1] != b"\x0a":
-        data = nbt.decompress(data, MAX_DOCUMENT_BYTES)
+    """Return the cells of an unpacked schematic, from the cell (0, 0, 0) on. Raises WorldFormatError."""
     _, tree = nbt.read(nbt.Cursor(data), _DOCUMENT)
     inner = tree.get("Schematic")
     schematic = inner if isinstance(inner, dict) else tree
@@ -64,8 +61,6 @@ def read(data: bytes, palette: Palette) -> Grid:
 
 
 def _strange(tree: nbt.Tree) -> str:
-    if isinstance(tree.get("Materials"), str):
-        return "it is an MCEdit schematic of numeric ids, which are not read"
     if "Regions" in tree:
         return "it is a Litematica file, which is not read"
     return "its NBT has no palette and block data, as a Sponge schematic has"

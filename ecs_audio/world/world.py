@@ -89,7 +89,7 @@ class World:
     def load(
         cls, path: str | PathLike[str], *, materials: Materials | None = None, strict: bool = False
     ) -> "World":
-        """Read a `.mca` region, a `.schem` or an `.npz`, whatever its file is called.
+        """Read a `.mca`, `.schem`, `.schematic`, `.vox` or `.npz`, whatever its file is called.
 
         A region loads without its bad chunks, which `report` then names, unless `strict`. Raises
         WorldFormatError for a file that cannot be trusted, FileNotFoundError and other OSErrors.
