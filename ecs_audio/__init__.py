@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ecs_audio.scenario import Scenario as Scenario
     from ecs_audio.scenario import Spawn as Spawn
     from ecs_audio.scenario import Stage as Stage
+    from ecs_audio.scenario import Walker as Walker
     from ecs_audio.settings import Settings as Settings
     from ecs_audio.systems.ingest import BadValueError as BadValueError
     from ecs_audio.telemetry import Telemetry as Telemetry
@@ -44,7 +45,7 @@ _HOMES = {
     "output.devices": ["DeviceError", "DeviceWarning"],
     "output.speakers": ["Speakers"],
     "perform": ["Recording"],
-    "scenario": ["Event", "Pose", "Scenario", "Spawn", "Stage"],
+    "scenario": ["Event", "Pose", "Scenario", "Spawn", "Stage", "Walker"],
     "settings": ["Settings"],
     "systems.ingest": ["BadValueError"],
     "telemetry": ["Telemetry"],

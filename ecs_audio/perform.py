@@ -62,6 +62,7 @@ def _ticks(scenario: Scenario, engine: Engine, watch: Watch | None) -> Iterator[
     while end < total:
         stage.time = ticks / scenario.tick_rate
         stage.leave()
+        stage.hits()
         while todo and todo[0][0] <= stage.time + 1e-9:
             what = todo.pop(0)[2]
             stage.spawn(what) if not hasattr(what, "act") else what.act(stage)

@@ -1,31 +1,35 @@
-"""What happens once in a raid: missiles that fly in and explode, bursts of gunfire, debris, a broken wall."""
+"""What happens once in a raid: missiles that fly in until they hit, bursts of gunfire, a broken wall."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import atan2, cos, dist, pi, sin
+from functools import partial
+from math import atan2, cos, dist, hypot, pi, sin
 
 import numpy as np
 
 import ecs_audio as ea
-from scenarios._flight import FLIGHT, flight, nearest_solid, target
+from scenarios._blast import Blast, end_flight, explode
+from scenarios._flight import FLIGHT, flight, passes_through, target
 from scenarios._ground import Cell
 from scenarios._listener import EYES, Tour
 from scenarios._mix import Options
 from scenarios._paths import Point, line
 from scenarios._site import Site
 
-SOUND = 343.0
-"""[m/s]"""
 FIRST_HIT = 1.6
-"""The first missile hits then [s]."""
+"""The first missile hits about then [s]."""
 SLOWEST, FASTEST = 65.0, 110.0
 """Of missiles [m/s]."""
+LATE = 0.1
+"""A missile that has not hit so long after it should explodes where it is [s]."""
+FOOTING = 6.0
+"""How far from the listener's way missiles stay, or there would be nothing to walk on [m]."""
 
 
 @dataclass
 class Attack:
-    """What will happen, as it is worked out."""
+    """What will happen, as it is worked out, and what has happened."""
 
     site: Site
     tour: Tour
@@ -37,72 +41,83 @@ class Attack:
     flights: list[ea.Spawn] = field(default_factory=list)
     """Missiles."""
     shots: list[ea.Spawn] = field(default_factory=list)
-    """Whatever sounds once."""
+    """Gunfire."""
     events: list[ea.Event] = field(default_factory=list)
+    """Fuses: what missiles pass through, as water, sets them off too."""
+    due: list[tuple[float, Point]] = field(default_factory=list)
+    """When and where missiles should hit."""
     bangs: list[tuple[float, Point]] = field(default_factory=list)
     """When and where sounds with a sharp start are made."""
+    cuts: list[tuple[float, Point]] = field(default_factory=list)
+    """When and where missiles fell silent."""
     blasts: list[tuple[float, Point]] = field(default_factory=list)
-    """When and where something explodes."""
+    """When and where something exploded."""
     holes: list[tuple[float, Cell]] = field(default_factory=list)
-    """When an explosion must break which cell."""
+    """When an explosion must have broken which cell."""
+    bounces: list[tuple[float, Point]] = field(default_factory=list)
+    """When and where debris hit something."""
 
-    def bang(self, role: str, variant: int, where: Point, at: float, pitch: float = 1.0) -> None:
-        """A sound that happens once, starting at its very frame."""
-        if role in self.options:
-            names = self.clips[role]
-            exactly = {**self.options[role], "pitch": pitch, "start_frame": round(at * self.rate)}
-            # A little early, because what a tick has only just heard of starts a quantum later.
-            spawn = ea.Spawn(names[variant % len(names)], where, at=max(at - 0.05, 0.0), options=exactly)
-            self.shots.append(spawn)
-            self.bangs.append((at, where))
+    def bang(
+        self, role: str, variant: int, where: Point, at: float, pitch: float = 1.0, share: float = 1.0
+    ) -> list[ea.Spawn]:
+        """A sound that happens once, starting at its very frame; none if its role is not heard.
 
-    def explode(self, place: Point, middle: Point, at: float, radius: float, variant: int) -> None:
-        """A blast at a place, and at the same tick a hole of some radius around its middle."""
-        self.blasts.append((at, place))
-        label = f"a blast at {place[0]:.0f}, {place[1]:.0f}, {place[2]:.0f}"
-        self.events.append(ea.Event(at, lambda stage: stage.engine.world.carve(middle, radius), label))
-        broken = nearest_solid(self.site.world, middle, radius)
-        if broken is not None:
-            self.holes.append((at, broken))
-        self.bang("blasts", variant, place, at)
+        share: of its role's volume.
+        """
+        if role not in self.options:
+            return []
+        names, options = self.clips[role], self.options[role]
+        exactly = {"pitch": pitch, "start_frame": round(at * self.rate), "volume": share * options["volume"]}
+        self.bangs.append((at, where))
+        # A little early, because what a tick has only just heard of starts a quantum later.
+        early = max(at - 0.05, 0.0)
+        return [ea.Spawn(names[variant % len(names)], where, at=early, options={**options, **exactly})]
 
-    def fly(self, start: Point, end: Point, hit: float, speed: float, variant: int, pitch: float) -> None:
-        """A missile that is at `end` when it hits."""
+    def fly(self, start: Point, end: Point, hit: float, speed: float, pitch: float, blast: Blast) -> None:
+        """A missile that is at `end` at a time, and explodes where it hits something."""
         launch = hit - dist(start, end) / speed
-        if "missiles" in self.options and hit - launch > 0.1:
-            names = self.clips["missiles"]
-            x, y, z = self.tour.feet(hit)
-            # It goes on until the last of its sound has arrived, and the blast's sound comes next.
-            gone = hit + dist(end, (x, y + EYES, z)) / SOUND
-            path = line(start, end, leaves=launch, arrives=hit)
-            options = {**self.options["missiles"], "looping": True, "pitch": pitch}
-            spawn = ea.Spawn(
-                names[variant % len(names)], path, at=max(launch, 0.0), until=gone, options=options
+        clips = self.clips["missiles"]
+        # Without being heard it still flies.
+        options = self.options.get("missiles", {"volume": 0.0})
+        ahead = (np.array(end) - start) / dist(start, end)
+        name = f"missile {len(self.flights)}"
+        fuse = hit if passes_through(self.site.world, end, ahead) else hit + LATE
+        self.due.append((hit, end))
+        self.events.append(ea.Event(fuse, partial(end_flight, name), f"the fuse of {name}"))
+        self.flights.append(
+            ea.Spawn(
+                clips[blast.variant % len(clips)],
+                line(start, end, leaves=launch, arrives=hit),
+                at=max(launch, 0.0),
+                name=name,
+                options={**options, "looping": True, "pitch": pitch},
+                body={"kind": "projectile", "velocity": speed * ahead, "gravity": 0.0},
+                on_hit=partial(explode, self, blast),
             )
-            self.flights.append(spawn)
+        )
 
 
 def missiles(attack: Attack, per_second: float, seconds: float, rng: np.random.Generator) -> None:
     """Missiles that hit, one after another, somewhere around the listener; every other one in view."""
     ground, room = attack.site.ground, attack.site.room
     spared = [*attack.site.route, _above(room.cell), _above(room.outside)]
+    way = [attack.tour.feet(time) for time in np.arange(0.0, attack.tour.arrives + 0.2, 0.2)]
     hit, count = FIRST_HIT, 0
     while hit < seconds + FLIGHT / SLOWEST:
         x, y, z = attack.tour.feet(hit)
         aim = target(ground, (x, y + EYES, z), spared, count % 2 == 0, rng)
         azimuth, elevation = rng.uniform(0.0, 2.0 * pi), rng.uniform(0.35, 0.9)
         speed, radius = float(rng.uniform(SLOWEST, FASTEST)), float(rng.uniform(1.8, 3.4))
-        pitch, debris = float(rng.uniform(0.85, 1.15)), rng.uniform(size=(2, 4))
+        pitch, thrown = (
+            float(rng.uniform(0.85, 1.15)),
+            rng.uniform((0.0, 2.0, 5.0), (2.0 * pi, 4.0, 9.0), (2, 3)),
+        )
         if aim is not None:
-            start, place = flight(ground, aim, azimuth, elevation)
-            attack.fly(start, place, hit, speed, count, pitch)
-            attack.explode(place, place, hit, radius, count)
-            for late, pitched, *aside in debris:
-                u, w = (place[axis] + 4.0 * share - 2.0 for axis, share in zip((0, 2), aside, strict=True))
-                surface = ground.surface(u, w)
-                if surface is not None:
-                    where = (u, max(place[1], surface + 1.2), w)
-                    attack.bang("debris", count, where, hit + 0.25 + 0.7 * late, 0.3 + 0.3 * pitched)
+            inside = aim[0], aim[1] - 0.8, aim[2]  # or it might pass close above
+            start, place = flight(ground, inside, azimuth, elevation)
+            if dist(start, place) > 0.1 * speed and _nearest(place, way) > FOOTING:
+                debris = [(out * cos(angle), up, out * sin(angle)) for angle, out, up in thrown.tolist()]
+                attack.fly(start, place, hit, speed, pitch, Blast(radius, count, debris))
         count += 1
         hit += 0.4 / per_second + float(rng.exponential(0.6 / per_second))
 
@@ -119,12 +134,11 @@ def break_wall(attack: Attack, at: float) -> None:
         for elevation in (0.5, 0.8, 1.1)
     ]
     start, end = min(ways, key=lambda way: dist(way[1], place))
-    attack.fly(start, end, at, 90.0, 0, 1.0)
-    attack.explode(place, (x, y, z), at, 2.2 + len(room.wall) / 4.0, 0)
-    for k, late in enumerate((0.12, 0.31, 0.38, 0.6, 0.74)):
-        aside = 0.8 * k - 1.6
-        where = (place[0] - 2.0 * dx + aside * dz, place[1], place[2] - 2.0 * dz + aside * dx)
-        attack.bang("debris", k, where, at + late, 0.35)
+    bricks = [
+        (-2.5 * dx + aside * dz, 1.0 + abs(aside), -2.5 * dz + aside * dx)
+        for aside in (-1.6, -0.8, 0.0, 0.8, 1.6)
+    ]
+    attack.fly(start, end, at, 90.0, 1.0, Blast(2.2 + len(room.wall) / 4.0, 0, bricks, wall=(x, y, z)))
 
 
 def guns(attack: Attack, count: int, per_second: float, seconds: float, rng: np.random.Generator) -> None:
@@ -141,9 +155,13 @@ def guns(attack: Attack, count: int, per_second: float, seconds: float, rng: np.
         place, shots = places[int(rng.integers(len(places)))], int(rng.integers(3, 9))
         pause, pitch = float(rng.uniform(0.09, 0.13)), float(rng.uniform(0.85, 1.15))
         for k in range(shots):
-            attack.bang("guns", k, place, time + k * pause, pitch)
+            attack.shots += attack.bang("guns", k, place, time + k * pause, pitch)
         time += float(rng.exponential(5.5 / per_second))
 
 
 def _above(cell: Cell) -> Point:
     return cell[0] + 0.5, float(cell[1]), cell[2] + 0.5
+
+
+def _nearest(place: Point, way: list[Point]) -> float:
+    return min(hypot(place[0] - x, place[2] - z) for x, _, z in way)

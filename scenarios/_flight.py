@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ecs_audio as ea
-from ecs_audio.world.materials import SOLID
+from ecs_audio.world.materials import OPEN, SOLID
 from scenarios._ground import Cell, Ground
 from scenarios._paths import Point
 
@@ -22,6 +22,8 @@ SPARED = 12.0
 """How far from the listener's way they do not [m]."""
 FLIGHT = 160.0
 """How far a missile is away when it is first heard [m]."""
+FINE = 0.1
+"""How finely its way is looked at, and its own size [m]."""
 
 
 def target(
@@ -45,18 +47,28 @@ def target(
 
 def flight(ground: Ground, end: Point, azimuth: float, elevation: float) -> tuple[Point, Point]:
     """Start and end of a straight flight towards a place, up to the first thing in the way."""
-    n = np.arange(0.0, FLIGHT, 0.5)  # backwards, outwards from the target
+    n = np.arange(0.0, FLIGHT, FINE)  # backwards, outwards from the target
     across, up = n * cos(elevation), n * sin(elevation)
     x, y, z = end[0] + across * cos(azimuth), end[1] + up, end[2] + across * sin(azimuth)
     i, k = np.floor(x).astype(int) - ground.lo[0], np.floor(z).astype(int) - ground.lo[2]
     inside = (i >= 0) & (k >= 0) & (i < ground.top.shape[0]) & (k < ground.top.shape[1])
     i, k = np.where(inside, i, 0), np.where(inside, k, 0)
-    clear = inside & ground.known[i, k] & (y > ground.top[i, k] + 1.0)
+    clear = inside & ground.known[i, k] & (y > ground.top[i, k] + 1.0 + FINE)
     first = int(np.flatnonzero(clear)[-1]) if clear.any() else 0
     # Seen from the start, the open sky ends at the first sample that is not clear.
     blocked = np.flatnonzero(~clear[:first])
     last = int(blocked[-1]) + 1 if len(blocked) else 0
     return _at(x, y, z, first), _at(x, y, z, last)
+
+
+def passes_through(world: ea.World, end: Point, ahead: Floats) -> bool:
+    """Whether the first thing within 3 m of the end of a flight is one that does not stop a body."""
+    for far in np.arange(0.0, 3.0, FINE):
+        x, y, z = (floor(a) for a in end + far * ahead)
+        what = int(world.ids((x, y, z), (x + 1, y + 1, z + 1))[0, 0, 0])
+        if world.palette.kind[what] != OPEN:
+            return bool(world.palette.height[what] == 0.0)
+    return False
 
 
 def nearest_solid(world: ea.World, middle: Point, radius: float) -> Cell | None:

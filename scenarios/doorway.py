@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 import ecs_audio as ea
 from ecs_audio.analysis import clicks
+from scenarios._feet import SIZE, Standing, check_feet, looks, walker
 from scenarios._listener import tour
 from scenarios._sight import Vector
 
@@ -17,6 +18,8 @@ DOOR = np.array((10.5, 1.0, 5.0))
 """Middle of the door, 2 m wide and high, in a wall of 1 m [m]; the rooms are 10 x 3 x 10 m."""
 MACHINE = (2.5, 1.5, 1.5)
 """Beyond the door, but beside it [m]."""
+ASIDE, CLEAR = 0.1, 0.5
+"""The listener is as near as that to the place on the way, and as far as that from the door's sides [m]."""
 WAY = [(20.0, 0.0, 5.0), (9.0, 0.0, 5.0), (4.5, 0.0, 2.5)]
 """On the floor [m]."""
 STEP = 0.02
@@ -54,7 +57,7 @@ def scenario(
     walls: str = "stone",
     seed: int = 0,
 ) -> ea.Scenario:
-    """Two rooms of `walls` with a door between; the way takes 12 s.
+    """Two rooms of `walls` with a door between, through which the listener walks; the way takes 12 s.
 
     acoustics: "off", "direct", "reflect" or "full". echoes: whether walls answer. steady: whether the hiss
     repeats every 20 ms, to measure levels, rather than every second.
@@ -69,12 +72,13 @@ def scenario(
     walk = tour(WAY, runs_at=np.inf, seconds=20.0, look=lambda arrives: lambda time: None)
     seconds = walk.arrives + 0.5
     seen: list[Look] = []
+    stood: list[Standing] = []
 
     def look(stage: ea.Stage) -> None:
         # Before a tick, so all of this belongs to the time of the tick before.
         time = stage.time - 1.0 / stage.scenario.tick_rate
-        pose = walk.pose(time)
-        ear, (x, _, z) = np.asarray(pose.position), np.asarray(pose.forward)
+        listener = stage.engine.listener
+        ear, (x, _, z) = listener.position.copy(), listener.forward
         machine, s = stage.sources["machine"], stage.engine.sources
         seems = s.apparent_position[machine] - ear
         straight, coupling = float(s.path[machine, 0]), float(s.coupling[machine])
@@ -87,11 +91,12 @@ def scenario(
         clips=clips,
         seconds=seconds,
         listener=walk.pose,
+        walker=walker(walk.feet, lambda time: walk.pose(time).forward),
         spawns=[ea.Spawn("hiss", MACHINE, name="machine", options=options)],
-        events=[ea.Event(0.05 * k, look) for k in range(2, int(seconds / 0.05))],
+        events=[*(ea.Event(0.05 * k, look) for k in range(2, int(seconds / 0.05))), *looks(seconds, stood)],
         settings=ea.Settings(acoustics=acoustics, echoes=echoes),
         seed=seed,
-        facts={"seen": seen, "arrives": walk.arrives},
+        facts={"seen": seen, "stood": stood, "way": walk.feet, "arrives": walk.arrives},
     )
 
 
@@ -103,9 +108,23 @@ def check(heard: ea.Recording) -> None:
     check_growth(alone, FALL["reflect"])
     check_no_click(alone)
     check_direction(alone)
+    check_walk(alone)
     whole = heard.again(acoustics="full", echoes=True, steady=False)
     check_growth(whole, FALL["full"])
     check_no_click(whole)
+
+
+def check_walk(heard: ea.Recording) -> None:
+    """The listener walks through the door, and touches neither side of it."""
+    facts = heard.scenario.facts
+    check_feet(facts["stood"], facts["way"], heard.scenario.seconds, ASIDE)
+    half = 0.5 * SIZE[2]
+    for time, (x, _, z), _ in facts["stood"]:
+        if abs(x - DOOR[0]) < 0.5 + half:
+            left = 1.0 - half - abs(z - DOOR[2])
+            assert left > CLEAR, (
+                f"at {time:.2f} s the walker is {left:.2f} m from a side of the door; {CLEAR:g} m are due"
+            )
 
 
 def check_growth(heard: ea.Recording, most: float) -> None:

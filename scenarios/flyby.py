@@ -56,7 +56,8 @@ def scenario(
     for speed in SPEEDS:
         missile = Passing(speed, leaves + RUN_UP / speed, distance, REACH)
         until = missile.ends() + 0.1
-        spawns.append(ea.Spawn(what, missile.path(), at=leaves, until=until, options=options))
+        body = {"kind": "projectile", "velocity": (speed, 0.0, 0.0), "gravity": 0.0}
+        spawns.append(ea.Spawn(what, missile.path(), at=leaves, until=until, options=options, body=body))
         missiles.append(missile)
         leaves = until + 0.1
     return ea.Scenario(

@@ -16,15 +16,18 @@ from scenarios._mix import mix
 from scenarios._paths import Point
 from scenarios._site import own_site, site_of
 from scenarios._story import doors, story
+from scenarios._walk import ASTRAY, Walk, can_walk
 
 TICK_RATE = 60.0
 """[Hz]"""
 FADE = 0.005
 """How long a source that is taken away is still heard [s]."""
-LASTING = 0.85
-"""Share of the sources that sound all the time; missiles, blasts and shots make up the rest."""
+LASTING = 0.81
+"""Share of the sources that sound all the time; missiles, blasts, debris and shots make up the rest."""
 MISSILES, SHOTS = 0.9, 14.0
 """A second, for a hundred sources."""
+STRAY, SOON = 12.0, 0.2
+"""How far from where [m], and when [s], it is expected a missile explodes at most."""
 GUNS = 0.1
 """Places that are shot from, for each source."""
 
@@ -42,7 +45,8 @@ def scenario(
     """Drones, missiles, guns, sirens, voices, footsteps, engines, music and wind around a listener.
 
     The listener walks along a street, runs indoors, waits there until an explosion breaks a wall of the
-    room, and looks around. A shorter raid is the beginning of a longer one.
+    room, and looks around: on foot, or where a world does not let it, along the same way as if it were on
+    rails. Missiles explode where they hit. A shorter raid is the beginning of a longer one.
 
     sources: how many sound at once, about. world: a world file instead of the town; the raid takes place
     on flat, dry ground near its middle. The listener's room is the nearest one within 50 steps of there:
@@ -64,6 +68,7 @@ def scenario(
     guns(attack, max(1, round(GUNS * sources)), SHOTS * sources / 100.0, seconds, _chance(seed, 2))
     break_wall(attack, wall_at)
 
+    on_foot, walk = can_walk(site.world, going, site.doors), Walk(going)
     spawns = []
     for k, (role, where, pitch) in enumerate(crowd(site, going, round(LASTING * sources), _chance(seed, 3))):
         if role in heard:
@@ -72,15 +77,16 @@ def scenario(
     if "steps" in heard:
         own = {**heard["steps"], "looping": True}
         spawns.append(ea.Spawn(names["steps"][0], going.feet, until=going.arrives, options=own))
-    cut = [*spawns, *attack.flights]
-    begins = [(at := _tick(s.at), s.position(at) if callable(s.position) else s.position) for s in cut]
-    ends = [(_tick(s.until) + FADE, None) for s in cut if s.until is not None]
+    first = [*spawns, *attack.flights]
+    begins = [(at := _tick(s.at), s.position(at) if callable(s.position) else s.position) for s in first]
+    ends = [(_tick(s.until) + FADE, None) for s in spawns if s.until is not None]
     return ea.Scenario(
         world=site.world,
         clips=clips,
         seconds=seconds,
         tick_rate=TICK_RATE,
         listener=going.pose,
+        walker=walk.walker() if on_foot else None,
         spawns=[*spawns, *attack.flights, *attack.shots],
         events=[*attack.events, *doors(site, going)],
         settings=ea.Settings(max_sources=max(1024, 2 * sources)),
@@ -91,10 +97,15 @@ def scenario(
             "room": site.room,
             "arrives": going.arrives,
             "open_street": world is None,
+            "on_foot": on_foot,
+            "walk": walk,
             "wall_at": wall_at,
+            "due": attack.due,
+            # What follows grows as it happens.
             "blasts": attack.blasts,
+            "bounces": attack.bounces,
             "holes": attack.holes,
-            "sharp": [*begins, *ends, *([] if tones else attack.bangs)],
+            "sharp": [[*begins, *ends], attack.cuts, [] if tones else attack.bangs],
         },
     )
 
@@ -104,6 +115,8 @@ def check(heard: ea.Recording) -> None:
     check_sound(heard)
     check_budgets(heard)
     check_rooms(heard)
+    check_walk(heard)
+    check_hits(heard)
     check_walls(heard)
     check_clicks(heard)
     check_again(heard)
@@ -163,6 +176,32 @@ def check_rooms(heard: ea.Recording) -> None:
         )
 
 
+def check_walk(heard: ea.Recording) -> None:
+    """A listener on foot has followed its way, and stands in the room in the end."""
+    facts, walk = heard.scenario.facts, heard.scenario.facts["walk"]
+    if not facts["on_foot"]:
+        return
+    assert len(walk.soles) == len(heard.rows), (
+        f"the listener has walked in {len(walk.soles)} ticks of {len(heard.rows)}"
+    )
+    assert walk.astray() < ASTRAY, (
+        f"the listener was {walk.astray():.2f} m off its way; at most {ASTRAY:g} m are due"
+    )
+
+
+def check_hits(heard: ea.Recording) -> None:
+    """Every missile has exploded, where and when it comes to the first thing in its way."""
+    facts, over = heard.scenario.facts, heard.scenario.seconds - 0.2
+    blasts = np.array([(at, *where) for at, where in facts["blasts"]]).reshape(-1, 4)
+    for at, place in facts["due"]:
+        near = np.linalg.norm(blasts[:, 1:] - place, axis=1) < STRAY
+        off = np.abs(blasts[near, 0] - at).min(initial=np.inf)
+        assert off <= SOON or at > over, (
+            f"the missile due at {at:.2f} s should explode within {STRAY:g} m and {SOON:g} s of there;"
+            f" the nearest blast is {off:.2f} s off"
+        )
+
+
 def check_walls(heard: ea.Recording) -> None:
     """Explosions have changed the world, the engine saw it, and the wall of the room is gone."""
     facts, over = heard.scenario.facts, heard.scenario.seconds - 0.1
@@ -192,7 +231,7 @@ def check_clicks(heard: ea.Recording) -> None:
 
 def explain_clicks(heard: ea.Recording) -> None:
     """Every click is within 6 ms of a reason for it."""
-    reasons = np.array([_arrival(heard, at, where) for at, where in heard.scenario.facts["sharp"]])
+    reasons = np.array([_arrival(heard, at, where) for at, where in sharp(heard)])
     for frame in clicks(heard.samples, heard.rate):
         time = frame / heard.rate
         apart = 1000.0 * float(np.abs(reasons - time).min(initial=np.inf))
@@ -210,6 +249,11 @@ def check_again(heard: ea.Recording) -> None:
     )
 
 
+def sharp(heard: ea.Recording) -> list[tuple[float, Point | None]]:
+    """When and where sounds begin or end suddenly."""
+    return [reason for reasons in heard.scenario.facts["sharp"] for reason in reasons]
+
+
 def _tick(time: float) -> float:
     """When the first tick at or after a time is [s]."""
     return ceil(TICK_RATE * time - 1e-6) / TICK_RATE
@@ -218,7 +262,7 @@ def _tick(time: float) -> float:
 def _farthest(heard: ea.Recording) -> float:
     """How far from the listener a source begins at most [m]."""
     ear = np.asarray(heard.scenario.listener(0.0).position)
-    places = [where for _, where in heard.scenario.facts["sharp"] if where is not None]
+    places = [where for _, where in sharp(heard) if where is not None]
     return max((dist(where, ear) for where in places), default=0.0)
 
 
@@ -228,8 +272,8 @@ def _arrival(heard: ea.Recording, at: float, where: Point | None) -> float:
         return at
     time = at
     for _ in range(3):
-        ear = heard.scenario.listener(time).position
-        time = at + dist(where, np.asarray(ear)) / heard.scenario.settings.speed_of_sound
+        ear = heard.scenario.facts["walk"].ear(time)
+        time = at + dist(where, ear) / heard.scenario.settings.speed_of_sound
     return time
 
 

@@ -11,6 +11,7 @@ import ecs_audio as ea
 from ecs_audio.analysis import clicks, delay_between, level_db, peak_db
 from scenarios import _sounds
 from scenarios._crowd import parked
+from scenarios._feet import Standing, check_feet, looks, tried, walker
 from scenarios._listener import EYES
 from scenarios._mix import mix
 from scenarios._site import Site, own_site, site_of
@@ -26,6 +27,8 @@ SOUND = 343.0
 """[m/s]"""
 FADE = 0.005
 """How long a source that is taken away is still heard [s]."""
+ASIDE = {"town": 0.25, "file": 0.75}
+"""The listener is as near as that to the place on the way [m]; files have blocks to jump onto."""
 PIECE = 0.5
 """The soundtrack is compared in pieces of that length [s]."""
 
@@ -51,7 +54,8 @@ def scenario(
 ) -> ea.Scenario:
     """The listener walks along a street into a house, where a radio plays, rests, and runs back.
 
-    world: a world file instead of the town; the way is found as in the raid. music: a file to stream
+    world: a world file instead of the town; the way is found as in the raid. Where a body cannot walk it,
+    an event at the start says why, and the listener is carried along it. music: a file to stream
     instead of a built-in piece. sounds: a folder of recordings that take the place of built-in sounds.
     what: "all", "tones" for low ones in the place of all sounds, or "soundtrack" for that alone. acoustics:
     "off", "direct", "reflect" or "full".
@@ -59,7 +63,12 @@ def scenario(
     if what not in ("all", "tones", "soundtrack"):
         raise ValueError(f'what must be "all", "tones" or "soundtrack", not {what!r}')
     site = own_site(seed) if world is None else site_of(world)
-    going = visit(site)
+    planned = visit(site)
+    aside = ASIDE["town" if world is None else "file"]
+    feet, complaint = tried(site.world, planned.feet, planned.ends, planned.doors, aside)
+    going = planned if complaint else planned._replace(feet=feet)
+    stood: list[Standing] = []
+    told = f"music; the listener is carried: {complaint}" if complaint else "music"
     clips, names = _sounds.tones() if what == "tones" else _sounds.sounds(sounds)
     if music is None or what == "tones":
         music = str(song("tone" if what == "tones" else "music", seed))
@@ -79,13 +88,22 @@ def scenario(
         world=site.world,
         clips=clips,
         seconds=going.ends,
-        listener=going.pose,
+        listener=planned.pose,
+        walker=None if complaint else walker(planned.feet, lambda time: planned.pose(time).forward),
         spawns=spawns,
-        events=[ea.Event(0.0, _start(music, site, what != "soundtrack"), "music"), *going.doors],
+        events=[
+            ea.Event(0.0, _start(music, site, what != "soundtrack"), told),
+            *going.doors,
+            *looks(going.ends, stood),
+        ],
         settings=ea.Settings(acoustics=acoustics),
         seed=seed,
         facts={
             "music": music,
+            "way": planned.feet,
+            "stood": stood,
+            "aside": aside,
+            "carried": complaint,
             "stays": _stays(site, going),
             "sharp": [
                 t for s in spawns if s.until is not None for t in (s.at + EYES / SOUND, s.until + FADE)
@@ -99,6 +117,7 @@ def check(heard: ea.Recording) -> None:
     check_sound(heard)
     check_places(heard)
     check_starving(heard)
+    check_walk(heard)
     check_stream(heard.again(what="soundtrack", acoustics="off"))
     check_clicks(heard.again(what="tones"))
 
@@ -121,6 +140,15 @@ def check_places(heard: ea.Recording) -> None:
             f"from {start:.1f} to {end:.1f} s the place is a {', a '.join(sorted(set(places)))}; it should be"
             f" a {' or a '.join(kinds)} nearly all the time, not {share:.0%} of it"
         )
+
+
+def check_walk(heard: ea.Recording) -> None:
+    """The listener walks all the way; in a file where no body can, the scenario has said why."""
+    facts = heard.scenario.facts
+    if facts["carried"]:
+        assert heard.parameters.get("world") is not None, f"in the built-in town {facts['carried']}"
+    else:
+        check_feet(facts["stood"], facts["way"], heard.scenario.seconds, facts["aside"])
 
 
 def check_starving(heard: ea.Recording) -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import ecs_audio as ea
 import ecs_audio.clips.bank
 from ecs_audio.perform import Recording, record, with_settings
 from scenarios import flyby, town, voices
@@ -67,6 +68,19 @@ class TestFlyby:
         heard = broken(flyby, lambda s: with_settings(s, **change), what="tone")
         with pytest.raises(AssertionError, match=complaint):
             flyby.check_doppler(heard)
+
+    @pytest.mark.parametrize("share", [0.96, 1.04])
+    def test_missiles_of_another_speed_fail(self, share):
+        def change(scenario):
+            speeds = [share * s.body["velocity"][0] for s in scenario.spawns]
+            bodies = [
+                s.body | {"velocity": (v, 0.0, 0.0)} for s, v in zip(scenario.spawns, speeds, strict=True)
+            ]
+            pairs = zip(scenario.spawns, bodies, strict=True)
+            return replace(scenario, spawns=[replace(s, body=body) for s, body in pairs])
+
+        with pytest.raises(AssertionError, match="the ratio is"):
+            flyby.check_doppler(broken(flyby, change, what="tone"))
 
     @pytest.mark.parametrize("change", [{"delay": False}, {"speed_of_sound": 405.0}])
     def test_a_supersonic_missile_that_is_heard_too_early_fails(self, change):
@@ -213,11 +227,60 @@ class TestTown:
     def test_a_listener_who_stays_in_the_street_fails(self):
         heard = broken(
             town,
-            lambda s: replace(s, seconds=22.0, listener=lambda time, pose=s.listener: pose(2.0)),
+            lambda s: replace(s, seconds=22.0, walker=None, listener=lambda time: s.listener(2.0)),
             what="soundtrack",
         )
         with pytest.raises(AssertionError, match="it should be a room or a hall or a tunnel"):
             town.check_places(heard)
+
+    def test_the_listener_walks_and_steps_are_heard_from_the_feet(self, recorded):
+        heard = recorded(town.scenario)
+        facts = heard.scenario.facts
+        assert facts["carried"] == ""
+        steps = next(s for s in heard.scenario.spawns if s.until == town.visit(town.own_site(0)).arrives)
+        assert len(facts["stood"]) > 500
+        for time, feet, deep in facts["stood"]:
+            assert steps.position(time) == pytest.approx(feet, abs=1e-9)
+            assert deep == 0.0
+
+    @pytest.mark.parametrize(
+        ("change", "complaint"),
+        [
+            (lambda s: s.world.fill((0, 21, 18), (8, 22, 19), "cobblestone_wall"), "m off the path"),
+            (lambda s: s.world.fill((0, 16, 8), (8, 21, 26), "air"), "fallen"),
+        ],
+    )
+    def test_a_walker_who_cannot_go_on_fails(self, change, complaint):
+        def blocked(scenario):
+            change(scenario)
+            return scenario
+
+        with pytest.raises(AssertionError, match=complaint):
+            town.check_walk(broken(town, blocked, what="soundtrack", acoustics="off"))
+
+    def test_the_walk_that_is_tried_first_leaves_the_world_as_it_was(self):
+        site, scenario = town.own_site(0), town.scenario()
+        assert len(site.doors) == 2
+        box = site.world.origin, site.world.origin + site.world.size
+        names = [np.array(w.palette.names)[w.ids(*box)] for w in (site.world, scenario.world)]
+        assert np.array_equal(*names)
+
+    @pytest.mark.parametrize(("fence", "is_carried"), [("stone", False), ("cobblestone_wall", True)])
+    def test_in_a_world_where_one_cannot_walk_the_listener_is_carried_and_it_says_why(
+        self, fence, is_carried, tmp_path
+    ):
+        file = str(tmp_path / "fenced.npz")
+        fenced(fence).save(file)
+        heard = record(town.scenario, world=file, what="soundtrack", acoustics="off")
+        carried = heard.scenario.facts["carried"]
+        assert ("m off the path" in carried) == is_carried
+        assert heard.scenario.events[0].label == (
+            f"music; the listener is carried: {carried}" if is_carried else "music"
+        )
+        town.check_walk(heard)
+        unseen = replace(heard.scenario, facts={**heard.scenario.facts, "stood": []})
+        with pytest.raises(AssertionError, match="in the built-in town" if is_carried else "seen 0 times"):
+            town.check_walk(replace(heard, scenario=unseen, parameters={}))
 
     def test_the_order_turned_round_fails(self, recorded):
         heard = recorded(town.scenario)
@@ -281,6 +344,18 @@ class TestTown:
     @pytest.mark.parametrize("seed", range(1, 4))
     def test_it_passes_in_other_towns(self, seed):
         town.check(record(town.scenario, seed=seed))
+
+
+def fenced(name):
+    """A house in a meadow, with something one cell high all around it."""
+    world = ea.World.empty(size=(100, 40, 100))
+    world.fill((0, 0, 0), (100, 4, 100), "dirt")
+    world.fill((22, 4, 38), (42, 5, 60), name)
+    world.fill((23, 4, 39), (41, 5, 59), "air")
+    world.fill((28, 4, 45), (37, 9, 54), "stone")
+    world.fill((29, 4, 46), (36, 8, 53), "air")
+    world.fill((36, 4, 49), (37, 6, 50), "air")
+    return world
 
 
 def real(shared_data, world, music):

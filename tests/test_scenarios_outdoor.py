@@ -79,7 +79,10 @@ class TestDoorway:
             (lambda s: with_settings(s, occlusion=False), "behind the wall"),
             (lambda s: with_settings(s, coupling=False), "behind the wall"),
             (lambda s: with_settings(s, acoustics="off"), "behind the wall"),
-            (lambda s: replace(s, listener=lambda t, walk=s.listener: walk(12.0 - t)), "than it was before"),
+            (
+                lambda s: replace(s, walker=None, listener=lambda t: s.listener(12.0 - t)),
+                "than it was before",
+            ),
         ],
     )
     def test_another_physics_fails(self, change, complaint):
@@ -108,6 +111,38 @@ class TestDoorway:
         samples[288_000:] *= np.float32(1.45)
         with pytest.raises(AssertionError, match=r"at 6\.00 s the level steps by 3\.[0-9] dB"):
             doorway.check_growth(replace(heard, samples=samples), 0.1)
+
+    @pytest.mark.parametrize(
+        ("change", "complaint"),
+        [
+            (((10, 0, 4), (11, 2, 6), "stone"), "m off the path"),  # no door
+            (((10, 0, 5), (11, 2, 6), "stone"), "m off the path"),  # half of it
+            (((12, -1, 0), (18, 0, 10), "air"), "has fallen"),  # no floor
+        ],
+    )
+    def test_a_walker_who_cannot_go_on_fails(self, change, complaint):
+        def rebuilt(scenario):
+            scenario.world.fill(*change)
+            return scenario
+
+        heard = record(broken(doorway, rebuilt), acoustics="off")
+        with pytest.raises(AssertionError, match=complaint):
+            doorway.check_walk(heard)
+
+    def test_a_listener_who_is_carried_and_one_in_a_wall_fail(self):
+        heard = record(broken(doorway, lambda s: replace(s, walker=None)), acoustics="off")
+        with pytest.raises(AssertionError, match="seen 0 times"):
+            doorway.check_walk(heard)
+
+        def wall(stage):
+            x, y, z = np.floor(stage.engine.movers.position[stage.walker]).astype(int)
+            stage.engine.world.set((x, y, z), "stone")
+
+        def change(scenario):
+            return replace(scenario, events=[*scenario.events, ea.Event(3.0, wall)])
+
+        with pytest.raises(AssertionError, match=r"at 3\.[0-9]+ s the walker is 0\.[0-9]+ m inside a wall"):
+            doorway.check_walk(record(broken(doorway, change), acoustics="off"))
 
 
 class TestCanyon:

@@ -123,7 +123,7 @@ def forest_file(tmp_path):
 def walked(scenario):
     """Every tick's world and time, with the scenario's events but no engine."""
     world, todo = scenario.world, sorted(scenario.events, key=lambda event: event.at)
-    stage = SimpleNamespace(engine=SimpleNamespace(world=world))
+    stage = SimpleNamespace(engine=SimpleNamespace(world=world), flying=[])
     for tick in range(round(scenario.seconds * 60)):
         while todo and todo[0].at <= tick / 60 + 1e-9:
             todo.pop(0).act(stage)
