@@ -40,13 +40,25 @@ class Walk:
     """Where a walker wishes to go on a tour, and where it has been."""
 
     tour: Tour
-    soles: list[tuple[float, Point]] = field(default_factory=list)
-    """Seconds, and where it stood then [m]."""
+    seconds: float
+    """How long it may walk: what it notes is as long from the beginning, and grows in no tick."""
+    count: int = 0
+    noted: NDArray[np.float64] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.noted = np.full((round(self.seconds / TICK) + 2, 4), np.nan)
+
+    @property
+    def soles(self) -> NDArray[np.float64]:
+        """Of each tick the time [s] and where it stood [m], shape (ticks, 4)."""
+        return self.noted[: self.count]
 
     def wish(self, time: float, soles: NDArray[np.float64]) -> tuple[Point, bool]:
         """Its wish and whether it jumps."""
         x, y, z = soles.tolist()
-        self.soles.append((time, (x, y, z)))
+        if self.count < len(self.noted):
+            self.noted[self.count] = time, x, y, z
+            self.count += 1
         u, _, w = self.tour.feet(time + AHEAD)
         dx, dz = u - x, w - z
         away = hypot(dx, dz)
@@ -57,15 +69,15 @@ class Walk:
 
     def astray(self) -> float:
         """How far from the tour it has been at most, from above [m]."""
-        feet = [(*self.tour.feet(time), *at) for time, at in self.soles]
+        feet = [(*self.tour.feet(time), *at) for time, *at in self.soles.tolist()]
         return max((hypot(x - u, z - w) for x, _, z, u, _, w in feet), default=0.0)
 
     def ear(self, time: float) -> Point:
         """Where its ears were [m], where the tour has them if it has not walked."""
-        if not self.soles:
+        if not self.count:
             x, y, z = self.tour.feet(time)
         else:
-            x, y, z = self.soles[min(max(round(time / TICK) + 1, 0), len(self.soles) - 1)][1]
+            _, x, y, z = self.soles[min(max(round(time / TICK) + 1, 0), self.count - 1)].tolist()
         return x, y + EYES, z
 
     def walker(self) -> ea.Walker:
@@ -83,7 +95,7 @@ def can_walk(world: ea.World, tour: Tour, doors: Iterable[tuple[Cell, str]]) -> 
     settings, movers, sources, listener = ea.Settings(), Movers(1), Sources(1), Listener()
     values = mover_values("walker", BODY, world.cell_size, settings.units_per_metre)
     mover = movers.append(**values, position=np.array(tour.feet(0.0)))
-    walk = Walk(tour)
+    walk = Walk(tour, tour.arrives + 1.0)
     for tick in range(round((tour.arrives + 1.0) / TICK)):
         movers.wish_direction[mover], movers.jump[mover] = walk.wish(tick * TICK, movers.position[mover])
         move(movers, sources, listener, world, settings, dt=TICK)

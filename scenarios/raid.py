@@ -68,7 +68,7 @@ def scenario(
     guns(attack, max(1, round(GUNS * sources)), SHOTS * sources / 100.0, seconds, _chance(seed, 2))
     break_wall(attack, wall_at)
 
-    on_foot, walk = can_walk(site.world, going, site.doors), Walk(going)
+    on_foot, walk = can_walk(site.world, going, site.doors), Walk(going, seconds)
     spawns = []
     for k, (role, where, pitch) in enumerate(crowd(site, going, round(LASTING * sources), _chance(seed, 3))):
         if role in heard:

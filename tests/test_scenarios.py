@@ -256,7 +256,7 @@ class TestRaid:
         facts = short.scenario.facts
         assert facts["on_foot"]
         assert facts["walk"].astray() < 0.2
-        first, last = (at for _, at in (facts["walk"].soles[0], facts["walk"].soles[-1]))
+        first, last = (at for _, *at in facts["walk"].soles[[0, -1]].tolist())
         assert dist(first, last) > 6.0
 
     def test_a_listener_who_hardly_moves_fails(self):

@@ -179,6 +179,7 @@ def test_without_a_device_sound_goes_nowhere_at_the_right_pace_and_into_a_file(c
         assert status["total_duration"] == pytest.approx(passed, abs=0.3)
         assert status["state"] == "silent"
         assert 0.0 < status["load"] <= status["peak_load"]
+        assert status["unrecorded_frames"] == 0
         with pytest.raises(RuntimeError, match="close them to render"):
             engine.render(64)
     assert speakers.status()["state"] == "closed"

@@ -128,7 +128,8 @@ class Speakers:
         names: total_duration, underrun_events, underrun_duration, average_latency, minimum_latency,
         maximum_latency [s]. load and peak_load: time to render a block over its length. device_underruns:
         those that PortAudio tells of. losses: of the device. late_ticks: that came after their frame;
-        skipped_ticks: that were too many at once. reports: what happened, in sentences.
+        skipped_ticks: that were too many at once. unrecorded_frames: for which a recording has silence, as
+        its thread came too late. reports: what happened, in sentences.
         """
         return self._outlet.status() | (self._load() if self._open else self._last)
 
@@ -141,6 +142,7 @@ class Speakers:
             "peak_load": round(live.peak_load, 4),
             "late_ticks": live.pace.late_ticks,
             "skipped_ticks": live.skipped_ticks,
+            "unrecorded_frames": 0 if self._recorder is None else self._recorder.lost_frames,
         }
 
     def __enter__(self) -> Speakers:
