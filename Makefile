@@ -6,7 +6,7 @@ DATA   ?= ../shared/data
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test lint perf perf-once clean
+.PHONY: demo test lint perf perf-once bench peers clean
 
 demo: $(READY)
 	$(BIN)/ecs-audio run raid -o out/raid.wav $(DEMO)
@@ -24,6 +24,12 @@ perf: $(READY)
 
 perf-once: $(READY)  # every benchmark a single time, to see that it runs
 	$(BIN)/python -m pytest perf --benchmark-disable
+
+bench: $(READY)  # the same beside targets and history, with a page: out/bench/index.html
+	$(BIN)/ecs-audio bench $(BENCH)
+
+peers: $(READY)  # what the benchmarks compare with
+	$(BIN)/python -m pip install --quiet --group peers
 
 clean:
 	rm -rf $(VENV) out build dist

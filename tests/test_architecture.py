@@ -23,6 +23,7 @@ MAY_IMPORT = {
     "ecs_audio/analysis": {"ecs_audio.analysis", "numpy", "scipy", "pyloudnorm"},
     "ecs_audio/report": {"ecs_audio", "numpy", "bokeh", "PIL", "soundfile"},
     "ecs_audio/explain": {"ecs_audio", "numpy"},
+    "ecs_audio/bench": {"ecs_audio", "numpy", "msgspec", "bokeh", "pytest"},
     "ecs_audio/systems": {"ecs_audio.systems", "ecs_audio.components", "ecs_audio.kernels", "numpy", *PLAIN},
     "ecs_audio/cli": {"ecs_audio", "numpy", "numba", "click", "rich", "msgspec", "matplotlib"},
     "scenarios": {"ecs_audio", "scenarios", "numpy"},

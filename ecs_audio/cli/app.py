@@ -10,6 +10,7 @@ from typing import NoReturn
 import click
 
 from ecs_audio.cli.analyze import analyze
+from ecs_audio.cli.bench import bench
 from ecs_audio.cli.check import check
 from ecs_audio.cli.devices import devices
 from ecs_audio.cli.doctor import doctor
@@ -42,7 +43,7 @@ def cli(ctx: click.Context, debug: bool) -> None:
         click.echo(ctx.get_help())
 
 
-for command in (list_scenarios, run, play, check, analyze, world, devices, doctor):
+for command in (list_scenarios, run, play, check, analyze, world, bench, devices, doctor):
     cli.add_command(command)
 
 
