@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ecs_audio.world import Materials as Materials
     from ecs_audio.world import World as World
     from ecs_audio.world import WorldFormatError as WorldFormatError
+    from ecs_audio.world import WorldWarning as WorldWarning
 
 __version__ = "0.1.0"
 
@@ -49,7 +50,7 @@ _HOMES = {
     "settings": ["Settings"],
     "systems.ingest": ["BadValueError"],
     "telemetry": ["Telemetry"],
-    "world": ["Materials", "World", "WorldFormatError"],
+    "world": ["Materials", "World", "WorldFormatError", "WorldWarning"],
 }
 
 __all__ = sorted(name for names in _HOMES.values() for name in names)

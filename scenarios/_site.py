@@ -52,12 +52,13 @@ def own_site(seed: int) -> Site:
     return _site(built.world, (x, y, z), built.start, built.rooms, built.streets, [built.tower])
 
 
-def site_of(path: str) -> Site:
-    """The site in a world file.
+def site_of(path: str, around: Point | None = None, radius: float = 256.0) -> Site:
+    """The site in a world file, or in what lies within `radius` of a point in it.
 
-    Raises WorldFormatError or OSError for a file that is none, ValueError for cells that are not 1 m.
+    Raises WorldFormatError or OSError for a file that is none, ValueError for cells that are not 1 m and
+    where nothing lies around the point.
     """
-    world = ea.World.load(path)
+    world = ea.World.load(path, around=around, radius=radius)
     if world.cell_size != 1.0:
         raise ValueError(f"a raid needs cells of 1 m, and those of {path} have {world.cell_size:g} m")
     if min(world.size[0], world.size[2]) < SMALL:

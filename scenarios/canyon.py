@@ -34,6 +34,8 @@ def scenario(
     *,
     distance: float = 30.0,
     world: str | None = None,
+    around: tuple[float, float, float] | None = None,
+    radius: float = 256.0,
     acoustics: str = "full",
     echoes: bool = True,
     seconds: float = 6.0,
@@ -42,15 +44,15 @@ def scenario(
     """A canyon 40 m wide and 60 m deep, or one that is found in a world file, a clap and a listener in it.
 
     distance: from the clap to the listener along our own canyon [m]. acoustics: "off", "direct", "reflect"
-    or "full". echoes: whether walls answer.
+    or "full". echoes: whether walls answer. around, radius: only this part of the world file.
     """
     if not 1.0 <= distance <= 100.0:
         raise ValueError(f"distance must be 1 to 100 m, not {distance:g}")
     if world is None:
-        place, clap, ear, around = _canyon(distance)
+        place, clap, ear, solids = _canyon(distance)
     else:
-        place = ea.World.load(world)
-        clap, ear, around = gorge(place, seed)
+        place = ea.World.load(world, around=around, radius=radius)
+        clap, ear, solids = gorge(place, seed)
     clips = ea.Clips()
     clips.synthesize("clap", seed)
     ahead = (clap - ear) * (1.0, 0.0, 1.0) / np.hypot(*(clap - ear)[[0, 2]])
@@ -68,7 +70,7 @@ def scenario(
         events=[heard],
         settings=ea.Settings(acoustics=acoustics, echoes=echoes),
         seed=seed,
-        facts={"clap": clap, "ear": ear, "ahead": ahead, "around": around, "taps": taps},
+        facts={"clap": clap, "ear": ear, "ahead": ahead, "around": solids, "taps": taps},
     )
 
 

@@ -46,6 +46,8 @@ class Stay(NamedTuple):
 def scenario(
     *,
     world: str | None = None,
+    around: tuple[float, float, float] | None = None,
+    radius: float = 256.0,
     music: str | None = None,
     sounds: str | None = None,
     what: str = "all",
@@ -55,14 +57,15 @@ def scenario(
     """The listener walks along a street into a house, where a radio plays, rests, and runs back.
 
     world: a world file instead of the town; the way is found as in the raid. Where a body cannot walk it,
-    an event at the start says why, and the listener is carried along it. music: a file to stream
+    an event at the start says why, and the listener is carried along it. around, radius: only this part
+    of the file. music: a file to stream
     instead of a built-in piece. sounds: a folder of recordings that take the place of built-in sounds.
     what: "all", "tones" for low ones in the place of all sounds, or "soundtrack" for that alone. acoustics:
     "off", "direct", "reflect" or "full".
     """
     if what not in ("all", "tones", "soundtrack"):
         raise ValueError(f'what must be "all", "tones" or "soundtrack", not {what!r}')
-    site = own_site(seed) if world is None else site_of(world)
+    site = own_site(seed) if world is None else site_of(world, around, radius)
     planned = visit(site)
     aside = ASIDE["town" if world is None else "file"]
     feet, complaint = tried(site.world, planned.feet, planned.ends, planned.doors, aside)

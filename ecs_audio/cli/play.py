@@ -18,6 +18,7 @@ from ecs_audio.cli.errors import one_line
 from ecs_audio.cli.find import load, shipped
 from ecs_audio.cli.parameters import Parameter, split, values
 from ecs_audio.cli.progress import say, warm_up
+from ecs_audio.cli.window import spelled_window, window_options
 
 if TYPE_CHECKING:
     from ecs_audio.output.speakers import Speakers
@@ -46,6 +47,7 @@ DAY: Final = 86_400.0
 )
 @click.option("--setting", "settings", multiple=True, metavar="KEY=VALUE", help="A setting of the engine.")
 @click.option("--world", type=click.Path(exists=True), help="A world file: --set world=FILE.")
+@window_options
 @click.option("--seconds", metavar="N", help="How long: --set seconds=N; of a sound file, at most.")
 @click.option(
     "--acoustics", type=click.Choice(["off", "direct", "reflect", "full"]), help="How much is traced."
@@ -58,8 +60,8 @@ DAY: Final = 86_400.0
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
 def play(
     name: str, device: str | None, silent: bool, record: Path | None, sets: tuple[str, ...],
-    settings: tuple[str, ...], world: str | None, seconds: str | None, acoustics: str | None, block: int,
-    plain: bool, as_json: bool,
+    settings: tuple[str, ...], world: str | None, around: tuple[float, float, float] | None,
+    radius: float | None, seconds: str | None, acoustics: str | None, block: int, plain: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Play a scenario live, a shipped one by NAME or your own FILE.py, or a sound file.
 
@@ -70,8 +72,10 @@ def play(
         raise click.UsageError("--device and --silent exclude each other")
     if record is not None:
         _check_sound_file(record)
-    given = {"world": world, "seconds": seconds}
-    texts = split((*sets, *(f"{key}={value}" for key, value in given.items() if value is not None)), "--set")
+    spelled = {"world": world, "seconds": seconds}
+    given = (*sets, *(f"{key}={value}" for key, value in spelled.items() if value is not None))
+    window = spelled_window(around, radius, "world" in split(given, "--set"))
+    texts = split((*given, *window), "--set")
     changes = split((*settings, *([f"acoustics={acoustics}"] if acoustics else [])), "--setting")
     piece = _piece(name, texts, changes)
     where = _device(device, silent=silent, is_needed=record is None)

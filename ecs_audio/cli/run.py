@@ -10,6 +10,7 @@ import click
 from ecs_audio.cli import show
 from ecs_audio.cli.find import load
 from ecs_audio.cli.parameters import split
+from ecs_audio.cli.window import spelled_window, window_options
 
 if TYPE_CHECKING:
     from ecs_audio.perform import Census
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 )
 @click.option("--setting", "settings", multiple=True, metavar="KEY=VALUE", help="A setting of the engine.")
 @click.option("--world", type=click.Path(exists=True), help="A world file: --set world=FILE.")
+@window_options
 @click.option("--seconds", metavar="N", help="How long: --set seconds=N.")
 @click.option(
     "--block", type=click.IntRange(min=1), default=4096, show_default=True,
@@ -51,9 +53,9 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
 def run(
     name: str, output: Path | None, no_output: bool, sets: tuple[str, ...], settings: tuple[str, ...],
-    world: str | None, seconds: str | None, block: int, acoustics: str | None, check: bool,
-    telemetry: Path | None, trace: Path | None, explain: str | None, at: float | None, report: Path | None,
-    as_json: bool,
+    world: str | None, around: tuple[float, float, float] | None, radius: float | None, seconds: str | None,
+    block: int, acoustics: str | None, check: bool, telemetry: Path | None, trace: Path | None,
+    explain: str | None, at: float | None, report: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Render a scenario, a shipped one by NAME or your own FILE.py.
 
@@ -74,7 +76,9 @@ def run(
     from ecs_audio.cli.verdict import complaint, require_check
 
     target = None if no_output else _sound_file(output or Path("out", f"{script.name}.wav"))
-    texts = split((*sets, *_spelled("world", world), *_spelled("seconds", seconds)), "--set")
+    given = (*sets, *_spelled("world", world), *_spelled("seconds", seconds))
+    window = spelled_window(around, radius, "world" in split(given, "--set"))
+    texts = split((*given, *window), "--set")
     parameters = parameters_from(script, texts)
     make = maker(script, settings_from(split((*settings, *_spelled("acoustics", acoustics)), "--setting")))
     if check:

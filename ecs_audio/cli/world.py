@@ -2,30 +2,56 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ecs_audio.cli import show
+from ecs_audio.cli.window import RADIUS, require_around, window_options
+
+if TYPE_CHECKING:
+    from ecs_audio.world import World
 
 
 @click.command(short_help="What is in a world file.")
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
+@window_options
 @click.option(
     "--png", type=click.Path(path_type=Path, dir_okay=False), help="A map from above, north at the top."
 )
+@click.option(
+    "--save",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="A .npz or .schem file of what was loaded.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def world(file: Path, png: Path | None, as_json: bool) -> None:
-    """Tell what is in a world FILE: a .mca region, a .schem, .schematic, .vox or .npz."""
+def world(
+    file: Path, around: tuple[float, float, float] | None, radius: float | None, png: Path | None,
+    save: Path | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Tell what is in a world FILE, or in a part of it, draw it, or convert it.
+
+    FILE is a .mca region, a Minecraft world's folder, a .schem, .schematic, .vox or .npz.
+    """
+    require_around(around, radius)
     if png is not None and png.suffix.lower() != ".png":
         raise click.UsageError(f"the map {str(png)!r} must end in .png")
+    if save is not None and save.suffix.lower() not in (".npz", ".schem"):
+        raise click.UsageError(f"the world {str(save)!r} must end in .npz or .schem")
 
     from ecs_audio.cli.contents import contents
-    from ecs_audio.world import World
+    from ecs_audio.world import OutsideError, World
 
-    loaded = World.load(file)
-    found: dict[str, Any] = {"file": str(file), **contents(loaded), "png": None}
+    try:
+        loaded = World.load(file, around=around, radius=RADIUS if radius is None else radius)
+    except OutsideError as error:
+        raise click.UsageError(str(error)) from error
+    found: dict[str, Any] = {"file": str(file), **contents(loaded), "png": None, "saved": None}
+    if save is not None:
+        found["saved"] = str(save)
+        _save(loaded if around is None else _trimmed(loaded), save)
     if png is not None:
         from ecs_audio.cli.png import write_png
         from ecs_audio.world.picture import picture
@@ -35,6 +61,33 @@ def world(file: Path, png: Path | None, as_json: bool) -> None:
         height, width, _ = pixels.shape
         found["png"] = {"file": str(png), "width": width, "height": height, "low": low, "high": high}
     show.json(found) if as_json else _show(found)
+
+
+def _trimmed(loaded: World) -> World:
+    """The part of a world that is known, without the rest of its declared box."""
+    import numpy as np
+
+    from ecs_audio.world import World
+
+    sections = np.argwhere(loaded.slots != -1) + loaded.section_origin
+    low = np.maximum(16 * sections.min(axis=0), loaded.origin)
+    high = np.minimum(16 * sections.max(axis=0) + 16, loaded.origin + loaded.size)
+    part = World.unknown(size=high - low, origin=low, cell_size=loaded.cell_size)
+    part.load_more(loaded)
+    return part
+
+
+def _save(loaded: World, path: Path) -> None:
+    from ecs_audio.world import WorldWarning
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", WorldWarning)
+        try:
+            loaded.save(path)
+        except ValueError as error:  # too large for the format
+            raise click.ClickException(str(error)) from error
+    for warning in told:
+        click.echo(f"{warning.message}.", err=True)
 
 
 def _show(found: dict[str, Any]) -> None:
@@ -55,6 +108,8 @@ def _show(found: dict[str, Any]) -> None:
         (x0, z0), (x1, z1) = png["low"], png["high"]
         rows.append(("map", f"{png['file']}, {png['width']} × {png['height']} pixels, north at the top"))
         rows.append(("", f"x from {x0} to {x1 - 1}, z from {z0} to {z1 - 1}"))
+    if found["saved"] is not None:
+        rows.append(("saved", found["saved"]))
     rows += [("", line) for line in found["report"]]
     show.pairs(rows)
     show.text()

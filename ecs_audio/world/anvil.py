@@ -1,24 +1,33 @@
 """Anvil regions (`.mca`): 32x32 chunks of sections, as Minecraft writes them since 1.16."""
 
+from __future__ import annotations
+
 from collections import Counter
-from typing import Final
+from collections.abc import Callable, Sized
+from contextlib import suppress
+from functools import partial
+from typing import Final, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ecs_audio.world import grid as grids
 from ecs_audio.world import nbt
-from ecs_audio.world.chunk import LOWEST, Chunk, decode
-from ecs_audio.world.errors import WorldFormatError
+from ecs_audio.world.chunk import decode, region_of
+from ecs_audio.world.columns import EVERY_HEIGHT, Columns, cropped, drop, make, store
+from ecs_audio.world.errors import OutsideError, WorldFormatError
 from ecs_audio.world.limits import MAX_CHUNK_BYTES, MAX_REGION_BYTES, MAX_REGION_TAGS, MAX_TAGS
 from ecs_audio.world.palette import Palette
+from ecs_audio.world.window import Window
 
 _SECTOR: Final = 4096
-_HEADER: Final = 2 * _SECTOR
-_ROWS_A_CHUNK: Final = 8
-"""Mixed sections of a usual chunk; memory is only touched as far as it is written."""
+HEADER: Final = 2 * _SECTOR
+"""Bytes that say where the chunks of a region are."""
 _MAX_REASONS: Final = 20
 _MAX_CHUNKS: Final = 8
+_ENOUGH: Final = 3
+"""Chunks that must agree on where a region lies."""
+
+Decoded = TypeVar("Decoded")
 
 
 class Budget:
@@ -29,43 +38,141 @@ class Budget:
         self.tags_left = MAX_REGION_TAGS
 
 
-def read(data: bytes, palette: Palette, strict: bool) -> tuple[grids.Grid, list[str]]:
+def read(
+    data: bytes, palette: Palette, strict: bool, part: Window | None = None
+) -> tuple[grids.Grid, list[str]]:
     """Return the cells of a region, and a report of the chunks that had to be skipped.
 
-    The grid spans the chunks that are present and all heights at which one has a section. Raises
-    WorldFormatError where no chunk can be read, and with `strict` where one cannot.
+    The grid spans the chunks that are present and all heights at which one has a section; of a window, only
+    the chunks that it touches are unpacked, and heights reach from 0 to 255 at least. Raises
+    WorldFormatError where no chunk can be read, and with `strict` where one cannot, and OutsideError where
+    the window touches none.
     """
-    if len(data) < _HEADER:
-        raise WorldFormatError(f"it has {len(data)} bytes, fewer than the {_HEADER} of a region's header")
-    budget = Budget()
-    ids: dict[object, int] = {}
-    regions: dict[int, tuple[int, int] | None] = {}
-    reasons: dict[int, str] = {}
-    locations = np.frombuffer(data, ">u4", 1024)
-    present = np.flatnonzero(locations).tolist()
-    # All heights there can be: the box is known only when the last chunk has been read.
-    everywhere = (0, LOWEST * 16, 0), (512, 4096, 512)
-    grid = grids.make(*everywhere, grids.UNKNOWN, rows=_ROWS_A_CHUNK * len(present) + 8)
-    for number in present:
-        offset = int(locations[number] >> 8) * _SECTOR
-        try:
-            chunk = _decoded(_contents(data, offset, budget), number, palette, ids, budget)
-            _store(grid, number, chunk.sections)
-            regions[number] = chunk.region
-        except WorldFormatError as error:
-            reasons[number] = str(error)
+    present, budget = chunks_in(data), Budget()
+    if part is not None:
+        return _read_part(data, present, palette, strict, part, budget)
+    columns = make((0, 0), (32, 32), EVERY_HEIGHT, len(present))
+    regions, reasons = gather(columns, data, present, None, palette, {}, budget)
     votes = Counter(region for region in regions.values() if region)
     region = votes.most_common(1)[0][0] if votes else (0, 0)
     for number in [number for number, its in regions.items() if its not in (region, None)]:
-        reasons[number] = f"it belongs to the region {regions.pop(number)}, not to {region}"
-        grids.make_uniform(grid, _column(grid, number), grids.UNKNOWN)
-    report = [_sentence(reasons, len(regions) + len(reasons))] if reasons else []
+        reasons[number] = _stranger(regions.pop(number), region)
+        drop(columns, number % 32, number // 32)
+    report = _report(reasons, regions, strict)
+    low, high = int(columns.low.min()), int(columns.high.max())
+    if low >= high:
+        raise WorldFormatError("it has no chunk with a section")
+    (x0, z0), (x1, z1) = bounds(sorted(regions))
+    shift = region[0] * 32, region[1] * 32
+    return cropped(columns, (x0, low, z0), (x1, high, z1), shift), report
+
+
+def _read_part(
+    data: bytes, present: list[int], palette: Palette, strict: bool, part: Window, budget: Budget
+) -> tuple[grids.Grid, list[str]]:
+    region = _region(data, present, budget)
+    (x0, z0), (x1, z1) = bounds(present, region)
+    wanted = touched(present, region, part.lo[::2], part.hi[::2])
+    if not wanted:
+        ends = f"x {16 * x0} to {16 * x1 - 1} and z {16 * z0} to {16 * z1 - 1}"
+        raise OutsideError(f"no chunk lies within {part}: its chunks span {ends}")
+    columns = make(*bounds(wanted, region), range(part.lo[1], part.hi[1]), len(wanted))
+    regions, reasons = gather(columns, data, wanted, region, palette, {}, budget)
+    report = _report(reasons, regions, strict)
+    low, high = span(columns)
+    return cropped(columns, (x0, low, z0), (x1, high, z1)), report
+
+
+def span(columns: Columns) -> tuple[int, int]:
+    """Return lowest and one beyond the highest section of a window's world.
+
+    Chunks before Minecraft 1.18 have no sections above the ground, and others may be higher.
+    """
+    return min(0, int(columns.low.min())), max(16, int(columns.high.max()))
+
+
+def chunks_in(data: bytes) -> list[int]:
+    """Return the numbers, z * 32 + x, of the chunks that a region's header lists. Raises WorldFormatError."""
+    if len(data) < HEADER:
+        raise WorldFormatError(f"it has {len(data)} bytes, fewer than the {HEADER} of a region's header")
+    numbers: list[int] = np.flatnonzero(np.frombuffer(data, ">u4", 1024)).tolist()
+    return numbers
+
+
+def bounds(numbers: list[int], region: tuple[int, int] = (0, 0)) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return the lowest chunk, and one beyond the highest, of some chunks of a region."""
+    x, z = [number % 32 for number in numbers] or [0], [number // 32 for number in numbers] or [0]
+    x0, z0 = 32 * region[0], 32 * region[1]
+    return (x0 + min(x), z0 + min(z)), (x0 + max(x) + 1, z0 + max(z) + 1)
+
+
+def touched(
+    numbers: list[int], region: tuple[int, int], lo: tuple[int, int], hi: tuple[int, int]
+) -> list[int]:
+    """Return those chunks of a region that lie from the chunk `lo` to before `hi`."""
+    x0, z0 = 32 * region[0], 32 * region[1]
+    return [n for n in numbers if lo[0] <= x0 + n % 32 < hi[0] and lo[1] <= z0 + n // 32 < hi[1]]
+
+
+def gather(
+    columns: Columns,
+    data: bytes,
+    numbers: list[int],
+    region: tuple[int, int] | None,
+    palette: Palette,
+    ids: dict[object, int],
+    budget: Budget,
+) -> tuple[dict[int, tuple[int, int] | None], dict[int, str]]:
+    """Store chunks of a region: by number, the regions they belong to, and why others cannot be read.
+
+    Without a region, which then shows in the end, they are stored as if it were (0, 0).
+    """
+    regions: dict[int, tuple[int, int] | None] = {}
+    reasons: dict[int, str] = {}
+    x0, z0 = (0, 0) if region is None else (32 * region[0], 32 * region[1])
+    for number in numbers:
+        try:
+            contents = _contents(data, _offset(data, number), budget)
+            chunk = _decoded(contents, budget, partial(decode, number=number, palette=palette, ids=ids))
+            if region is not None and chunk.region not in (region, None):
+                raise WorldFormatError(_stranger(chunk.region, region))
+            store(columns, x0 + number % 32, z0 + number // 32, chunk.sections)
+            regions[number] = chunk.region
+        except WorldFormatError as error:
+            reasons[number] = str(error)
+    return regions, reasons
+
+
+def _region(data: bytes, numbers: list[int], budget: Budget) -> tuple[int, int]:
+    """Return the region that the first chunks agree on: a window must know before it unpacks them all."""
+    votes: Counter[tuple[int, int]] = Counter()
+    for number in numbers:
+        with suppress(WorldFormatError):
+            contents = _contents(data, _offset(data, number), budget)
+            region = _decoded(contents, budget, partial(region_of, number=number))
+            if region is not None:
+                votes[region] += 1
+                if votes[region] >= _ENOUGH:
+                    return region
+    return votes.most_common(1)[0][0] if votes else (0, 0)
+
+
+def _offset(data: bytes, number: int) -> int:
+    return int.from_bytes(data[4 * number : 4 * number + 3], "big") * _SECTOR
+
+
+def _stranger(its: tuple[int, int] | None, region: tuple[int, int]) -> str:
+    return f"it belongs to the region {its}, not to {region}"
+
+
+def _report(reasons: dict[int, str], regions: Sized, strict: bool) -> list[str]:
+    report = [sentence(reasons, len(regions) + len(reasons))] if reasons else []
     if report and (strict or not regions):
         raise WorldFormatError(report[0].removesuffix("."))
-    return _cropped(grid, sorted(regions), region), report
+    return report
 
 
-def _sentence(reasons: dict[int, str], total: int) -> str:
+def sentence(reasons: dict[int, str], total: int) -> str:
     """Say what was skipped and why, chunks with the same reason together."""
     alike: dict[str, list[int]] = {}
     for number, reason in sorted(reasons.items()):
@@ -82,7 +189,7 @@ def _sentence(reasons: dict[int, str], total: int) -> str:
 
 def _contents(data: bytes, offset: int, budget: Budget) -> bytes:
     """Return the unpacked bytes of the chunk at an offset."""
-    if not _HEADER <= offset <= len(data) - 5:
+    if not HEADER <= offset <= len(data) - 5:
         raise WorldFormatError(f"it would lie outside the {len(data)} bytes of the file")
     length, compression = int.from_bytes(data[offset : offset + 4], "big"), data[offset + 4]
     if not 1 < length <= len(data) - offset - 4:
@@ -109,49 +216,10 @@ def _contents(data: bytes, offset: int, budget: Budget) -> bytes:
     return contents
 
 
-def _decoded(contents: bytes, number: int, palette: Palette, ids: dict[object, int], budget: Budget) -> Chunk:
+def _decoded(contents: bytes, budget: Budget, decoder: Callable[[nbt.Cursor], Decoded]) -> Decoded:
     cursor = nbt.Cursor(contents, min(MAX_TAGS, budget.tags_left))
     budget.tags_left -= cursor.tags_left
     try:
-        return decode(cursor, number, palette, ids)
+        return decoder(cursor)
     finally:
         budget.tags_left += max(0, cursor.tags_left)
-
-
-def _column(grid: grids.Grid, number: int) -> NDArray[np.int64]:
-    _, sy, sz = grid.slots.shape
-    places: NDArray[np.int64] = (number % 32 * sy + np.arange(sy)) * sz + number // 32
-    return places
-
-
-def _store(grid: grids.Grid, number: int, sections: dict[int, int | NDArray[np.uint16]]) -> None:
-    column = _column(grid, number)
-    mixed = [height for height, cells in sections.items() if not isinstance(cells, int)]
-    claimed = grids.claim(grid, column[np.array(mixed, np.int64) - LOWEST])
-    rows = dict(zip(mixed, claimed.tolist(), strict=True))
-    for height, cells in sections.items():
-        if isinstance(cells, int):
-            grid.flat[column[height - LOWEST]] = grids.AIR - cells
-        else:
-            grid.cells[rows[height]] = cells
-
-
-def _cropped(grid: grids.Grid, numbers: list[int], region: tuple[int, int]) -> grids.Grid:
-    """Return the grid of the chunks that are present, at their place in the world."""
-    heights = np.flatnonzero((grid.slots != grids.UNKNOWN).any(axis=(0, 2)))
-    if not len(heights):
-        raise WorldFormatError("it has no chunk with a section")
-    low, high = int(heights[0]), int(heights[-1]) + 1
-    x, z = np.array(numbers) % 32, np.array(numbers) // 32
-    x0, x1, z0, z1 = int(x.min()), int(x.max()) + 1, int(z.min()), int(z.max()) + 1
-    is_present = np.zeros((32, 1, 32), np.bool_)
-    is_present[x, 0, z] = True
-    slots = np.where(is_present & (grid.slots == grids.UNKNOWN), grids.AIR, grid.slots)
-    lo = (region[0] * 512 + x0 * 16, (low + LOWEST) * 16, region[1] * 512 + z0 * 16)
-    cropped = grids.make(lo, (16 * (x1 - x0), 16 * (high - low), 16 * (z1 - z0)), grids.UNKNOWN)
-    cropped.slots[:] = slots[x0:x1, low:high, z0:z1]
-    cropped.cells, cropped.born, cropped.used, cropped.free = grid.cells, grid.born, grid.used, grid.free
-    if len(grid.cells) > 2 * grid.used:
-        rows = max(8, grid.used)
-        cropped.cells, cropped.born = grid.cells[:rows].copy(), grid.born[:rows].copy()
-    return cropped

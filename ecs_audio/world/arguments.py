@@ -7,6 +7,9 @@ from numbers import Real
 from operator import index
 from typing import SupportsFloat, SupportsIndex, TypeAlias
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from ecs_audio.world.limits import MAX_CELLS, MAX_COORDINATE
 
 Whole3: TypeAlias = Iterable[SupportsIndex]
@@ -68,3 +71,17 @@ def real3(name: str, value: Real3) -> tuple[float, float, float]:
         raise ValueError(f"{name} must be exactly three numbers, got {value!r:.80}.")
     x, y, z = (real(name, number, -MAX_COORDINATE, MAX_COORDINATE) for number in numbers)
     return x, y, z
+
+
+def ids3(name: str, value: ArrayLike, count: int) -> NDArray[np.uint16]:
+    """Return an array of palette ids below `count`, of three dimensions and any size."""
+    values = np.asarray(value)
+    if values.dtype.kind not in "iu":
+        raise TypeError(f"{name} must be whole numbers, got an array of {values.dtype}.")
+    if values.ndim != 3:
+        raise ValueError(f"{name} must have three dimensions, got the shape {values.shape}.")
+    if values.size:
+        low, high = int(values.min()), int(values.max())
+        if low < 0 or high >= count:
+            raise ValueError(f"{name} must lie from 0 to {count - 1}, got {low} to {high}.")
+    return values.astype(np.uint16, copy=False)

@@ -1,5 +1,6 @@
 """Boxes of cells cut along the borders of sections, so that loops run over sections and never over cells."""
 
+from collections.abc import Iterator
 from itertools import product
 from typing import NamedTuple
 
@@ -50,3 +51,12 @@ def places(grid: Grid, x: Run, y: Run, z: Run) -> NDArray[np.int64]:
     columns = np.arange(x.first, x.end)[:, None] * ny + np.arange(y.first, y.end)
     found: NDArray[np.int64] = columns[:, :, None] * nz + np.arange(z.first, z.end)
     return found.reshape(-1)
+
+
+def depths(start: int, size: int) -> Iterator[int]:
+    """Yield the lengths of an axis that is cut where sections end, so that each is written once."""
+    end = start + size
+    while start < end:
+        stop = min(end, (start >> 4 << 4) + 16)
+        yield stop - start
+        start = stop

@@ -29,6 +29,8 @@ _CHUNK: Final[nbt.Want] = {
     },
 }
 
+_PLACE: Final[nbt.Want] = {b"xPos": None, b"zPos": None, b"Level": {b"xPos": None, b"zPos": None}}
+
 
 class Chunk(NamedTuple):
     """One decoded chunk."""
@@ -69,6 +71,13 @@ def decode(cursor: nbt.Cursor, number: int, palette: Palette, ids: dict[object, 
                 packed = states.get("BlockStates" if tree is level else "data")
                 sections[height] = _cells(table, packed)
     return Chunk(_region(tree, number), sections)
+
+
+def region_of(cursor: nbt.Cursor, number: int) -> tuple[int, int] | None:
+    """Return the region that a chunk says it belongs to, and decode nothing else. Raises WorldFormatError."""
+    _, tree = nbt.read(cursor, _PLACE)
+    level = tree.get("Level")
+    return _region(level if isinstance(level, dict) else tree, number)
 
 
 def _region(tree: nbt.Tree, number: int) -> tuple[int, int] | None:

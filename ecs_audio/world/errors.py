@@ -1,4 +1,4 @@
-"""What a reader raises when a file cannot be trusted."""
+"""What a reader raises when a file cannot be trusted, and what a writer warns of."""
 
 
 class WorldFormatError(ValueError):
@@ -6,3 +6,11 @@ class WorldFormatError(ValueError):
 
     The message is one sentence that names the file, the offset or chunk, and what was wrong.
     """
+
+
+class OutsideError(ValueError):
+    """There is nothing around the point that was to be loaded; the message says where the world is."""
+
+
+class WorldWarning(UserWarning):
+    """A world file was written without something that its format has no place for."""

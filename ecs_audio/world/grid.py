@@ -167,6 +167,11 @@ def section_counts(grid: Grid) -> SectionCounts:
     return SectionCounts(empty, len(grid.flat) - empty - unknown - mixed, mixed, unknown)
 
 
+def memory(grid: Grid) -> int:
+    """Return the bytes of its arrays, whether snapshots share them or not."""
+    return grid.slots.nbytes + grid.cells.nbytes + grid.born.nbytes
+
+
 def _unwritable(grid: Grid, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
     return (rows < 0) | (grid.born[np.maximum(rows, 0)] <= grid.frozen)
 

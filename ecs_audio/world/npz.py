@@ -11,14 +11,9 @@ Keys of an archive; the first two must be there:
 - `version`: 1, shape []; 1 if absent
 """
 
-import errno
-import os
 import zipfile
 from collections.abc import Iterator
-from contextlib import suppress
-from pathlib import Path
-from secrets import token_hex
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +21,7 @@ from numpy.typing import NDArray
 from ecs_audio.world import archive as archives
 from ecs_audio.world import dense
 from ecs_audio.world.arguments import Cell, origin3, real, size3
+from ecs_audio.world.boxes import depths
 from ecs_audio.world.errors import WorldFormatError
 from ecs_audio.world.grid import UNKNOWN, Grid, make, make_uniform, section_count
 from ecs_audio.world.limits import (
@@ -74,7 +70,7 @@ def _read(archive: zipfile.ZipFile, palette: Palette) -> tuple[Grid, float]:
     is_renumbered = not np.array_equal(table, np.arange(len(table)))
     axis = 2 if cells.is_fortran else 0
     corner = list(origin)
-    for slab in archives.slabs(cells, _depths(origin[axis], size[axis])):
+    for slab in archives.slabs(cells, depths(origin[axis], size[axis])):
         if slab.dtype == np.bool_:
             slab = slab.view(np.uint8)
         low, high = int(slab.min()), int(slab.max())
@@ -116,52 +112,23 @@ def _table(archive: zipfile.ZipFile, palette: Palette) -> NDArray[np.uint16]:
     return np.array([palette.id(name) for name in listed], np.uint16)
 
 
-def _depths(start: int, size: int) -> Iterator[int]:
-    """Cut an axis where sections end, so that each is written once."""
-    end = start + size
-    while start < end:
-        stop = min(end, (start >> 4 << 4) + 16)
-        yield stop - start
-        start = stop
-
-
-def save(path: str | os.PathLike[str], grid: Grid, palette: Palette, cell_size: float) -> None:
-    """Write an archive under a temporary name beside `path`, then rename it.
-
-    Raises ValueError for another ending than .npz and for a world too large to be read again, and OSError.
-    """
-    target = Path(path)
-    if target.suffix.lower() != ".npz":
-        raise ValueError(f"A world is saved as .npz, but the path is {str(target)!r}.")
-    if not target.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "No such folder to save a world in", str(target.parent))
+def write(stream: IO[bytes], grid: Grid, palette: Palette, cell_size: float) -> None:
+    """Write an archive. Raises ValueError for a world with more cells than are read again."""
     size = _size(grid)
     dtype = np.dtype("<u1" if len(palette) <= 256 else "<u2")
-    _refuse_what_is_not_read(grid, size, dtype)
-    temporary = target.with_name(f".{target.name}.{token_hex(4)}.part")
-    try:
-        with zipfile.ZipFile(temporary, "x", zipfile.ZIP_DEFLATED) as archive:
-            _write(archive, "version", np.array(_VERSION))
-            _write(archive, "palette", np.array(palette.names))
-            _write(archive, "origin", np.array(grid.lo))
-            _write(archive, "cell_size", np.array(cell_size))
-            if (grid.slots == UNKNOWN).any():
-                _write(archive, "known", (grid.slots != UNKNOWN).astype(np.uint8))
-            _write_slabs(archive, "cells", size, dtype, _cells(grid, dtype))
-        os.replace(temporary, target)
-    finally:
-        with suppress(FileNotFoundError):
-            temporary.unlink()
-
-
-def _refuse_what_is_not_read(grid: Grid, size: Cell, dtype: np.dtype[Any]) -> None:
     cells_bytes = size[0] * size[1] * size[2] * dtype.itemsize
     if cells_bytes > MAX_DOCUMENT_BYTES:
         raise ValueError(
             f"The world has {cells_bytes} bytes of cells, of at most {MAX_DOCUMENT_BYTES} a file."
         )
-    if len(grid.flat) > MAX_FILE_SECTIONS:
-        raise ValueError(f"The world has {len(grid.flat)} sections, of at most {MAX_FILE_SECTIONS} a file.")
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        _write(archive, "version", np.array(_VERSION))
+        _write(archive, "palette", np.array(palette.names))
+        _write(archive, "origin", np.array(grid.lo))
+        _write(archive, "cell_size", np.array(cell_size))
+        if (grid.slots == UNKNOWN).any():
+            _write(archive, "known", (grid.slots != UNKNOWN).astype(np.uint8))
+        _write_slabs(archive, "cells", size, dtype, _cells(grid, dtype))
 
 
 def _size(grid: Grid) -> Cell:
@@ -172,7 +139,7 @@ def _size(grid: Grid) -> Cell:
 def _cells(grid: Grid, dtype: np.dtype[Any]) -> Iterator[NDArray[Any]]:
     x, y, z = grid.lo
     _, dy, dz = size = _size(grid)
-    for depth in _depths(x, size[0]):
+    for depth in depths(x, size[0]):
         yield dense.ids(grid, (x, y, z), (depth, dy, dz)).astype(dtype)
         x += depth
 

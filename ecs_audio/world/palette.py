@@ -68,6 +68,11 @@ class Palette:
         """Return the acoustic group of a block name, whether the world has such a block or not."""
         return self.materials.match(normalised(name)).group
 
+    def memory(self) -> int:
+        """Return the bytes of its arrays."""
+        numbers = (self.occlusion, self.reflectivity, self.absorption, self.kind, self.height, self.rise)
+        return sum(array.nbytes for array in numbers)
+
     def _add(self, name: str) -> int:
         number = len(self.names)
         if number >= MAX_NAMES:

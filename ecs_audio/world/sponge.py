@@ -6,10 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_audio.world import dense, nbt
+from ecs_audio.world.arguments import Cell, origin3, real
+from ecs_audio.world.boxes import depths
 from ecs_audio.world.errors import WorldFormatError
 from ecs_audio.world.grid import Grid, make, section_count
-from ecs_audio.world.limits import MAX_CELLS, MAX_FILE_SECTIONS, MAX_NAMES
+from ecs_audio.world.limits import MAX_CELL_SIZE, MAX_CELLS, MAX_FILE_SECTIONS, MAX_NAMES, MIN_CELL_SIZE
 from ecs_audio.world.palette import NO_NAME, Palette
+from ecs_audio.world.schem_out import read_back
 
 _FLAT: nbt.Want = {
     b"Version": None,
@@ -19,6 +22,7 @@ _FLAT: nbt.Want = {
     b"Palette": nbt.EVERY,
     b"BlockData": None,
     b"Blocks": {b"Palette": nbt.EVERY, b"Data": None},
+    b"Metadata": {b"ecs_audio": {b"Origin": None, b"CellSize": None}},
     # Of another format, to say so.
     b"Regions": {},
 }
@@ -31,8 +35,12 @@ _MAX_VARINT = 3
 _DOCUMENT: nbt.Want = {b"Schematic": _FLAT, **_FLAT}
 
 
-def read(data: bytes, palette: Palette) -> Grid:
-    """Return the cells of an unpacked schematic, from the cell (0, 0, 0) on. Raises WorldFormatError."""
+def read(data: bytes, palette: Palette) -> tuple[Grid, float]:
+    """Return the cells of an unpacked schematic, and their size [m]. Raises WorldFormatError.
+
+    They begin at (0, 0, 0), and are cells of 1 m, unless `World.save` noted otherwise; `Offset` is for
+    programs that paste.
+    """
     _, tree = nbt.read(nbt.Cursor(data), _DOCUMENT)
     inner = tree.get("Schematic")
     schematic = inner if isinstance(inner, dict) else tree
@@ -47,17 +55,37 @@ def read(data: bytes, palette: Palette) -> Grid:
     x, y, z = (_edge(schematic, key) for key in ("Width", "Height", "Length"))
     if x * y * z > MAX_CELLS:
         raise WorldFormatError(f"its {x}x{y}x{z} cells are more than {MAX_CELLS}")
-    if section_count((0, 0, 0), (x, y, z)) > MAX_FILE_SECTIONS:
+    origin, cell_size = _noted(schematic)
+    if section_count(origin, (x, y, z)) > MAX_FILE_SECTIONS:
         raise WorldFormatError(f"its {x}x{y}x{z} cells touch more than {MAX_FILE_SECTIONS} sections")
     if x * y * z > len(packed):
         raise WorldFormatError(f"its {x}x{y}x{z} cells have only {len(packed)} bytes of block data")
     table = _table(names, palette)
-    grid = make((0, 0, 0), (x, y, z))
+    grid = make(origin, (x, y, z))
     # A layer of sections at a time, so that never all ids lie there twice.
-    layers = [min(16, y - low) for low in range(0, y, 16)]
-    for number, ids in enumerate(_ids(packed.view(np.uint8), [x * z * layer for layer in layers], table)):
-        dense.put(grid, (0, 16 * number, 0), ids.reshape(layers[number], z, x).transpose(2, 0, 1))
-    return grid
+    layers = list(depths(origin[1], y))
+    low = origin[1]
+    for layer, ids in zip(
+        layers, _ids(packed.view(np.uint8), [x * z * n for n in layers], table), strict=True
+    ):
+        dense.put(grid, (origin[0], low, origin[2]), ids.reshape(layer, z, x).transpose(2, 0, 1))
+        low += layer
+    return grid, cell_size
+
+
+def _noted(tree: nbt.Tree) -> tuple[Cell, float]:
+    """Return origin and cell size as `World.save` notes them."""
+    metadata = tree.get("Metadata")
+    own = metadata.get("ecs_audio") if isinstance(metadata, dict) else None
+    if not isinstance(own, dict):
+        return (0, 0, 0), 1.0
+    origin, edge = own.get("Origin"), own.get("CellSize")
+    if not isinstance(origin, np.ndarray) or not isinstance(edge, float):
+        raise WorldFormatError("its metadata of ecs_audio has no Origin or no CellSize")
+    try:
+        return origin3("Origin", origin.tolist()), real("CellSize", edge, MIN_CELL_SIZE, MAX_CELL_SIZE)
+    except ValueError as error:
+        raise WorldFormatError(f"its metadata of ecs_audio is wrong: {error}") from error
 
 
 def _strange(tree: nbt.Tree) -> str:
@@ -82,7 +110,7 @@ def _table(names: nbt.Tree, palette: Palette) -> NDArray[np.uint16]:
         if not isinstance(index, int) or not 0 <= index < MAX_NAMES:
             raise WorldFormatError(f"its palette has {name!r:.60} at the index {index!r:.60}")
         try:
-            table[index] = palette.id(name)
+            table[index] = palette.id(read_back(name))
         except ValueError as error:
             raise WorldFormatError(f"its palette has a bad name: {error}") from error
     return table

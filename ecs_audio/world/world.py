@@ -1,5 +1,7 @@
 """The voxel world that sound travels through."""
 
+from __future__ import annotations
+
 from operator import index
 from os import PathLike
 from typing import SupportsFloat
@@ -7,14 +9,16 @@ from typing import SupportsFloat
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ecs_audio.world import boxes, carving, dense, filling, npz, reading
+from ecs_audio.world import boxes, carving, dense, filling, joining, reading, saving
 from ecs_audio.world import grid as grids
-from ecs_audio.world.arguments import Real3, Whole3, origin3, real, real3, size3, whole3
+from ecs_audio.world.arguments import Real3, Whole3, ids3, origin3, real, real3, size3, whole3
 from ecs_audio.world.edits import CAPACITY, dirty_sections
+from ecs_audio.world.errors import OutsideError
 from ecs_audio.world.heights import heights
 from ecs_audio.world.limits import MAX_CELL_SIZE, MAX_CELLS, MAX_COORDINATE, MIN_CELL_SIZE
 from ecs_audio.world.materials import Materials
 from ecs_audio.world.palette import AIR, Palette
+from ecs_audio.world.window import window
 
 
 class World:
@@ -59,7 +63,7 @@ class World:
         origin: Whole3 = (0, 0, 0),
         cell_size: float = 1.0,
         materials: Materials | None = None,
-    ) -> "World":
+    ) -> World:
         """Return a world of air: `size` cells from the cell `origin` on, with cells of `cell_size` metres.
 
         Raises TypeError or ValueError for arguments that are not numbers or lie beyond the limits.
@@ -74,32 +78,75 @@ class World:
         origin: Whole3 = (0, 0, 0),
         cell_size: float = 1.0,
         materials: Materials | None = None,
-    ) -> "World":
+    ) -> World:
         """Return a world like `World.empty` of unknown sections; each is known once a cell is written."""
         return cls._new(size, origin, cell_size, materials, grids.UNKNOWN)
 
     @classmethod
     def _new(
         cls, size: Whole3, origin: Whole3, cell_size: float, materials: Materials | None, slot: int
-    ) -> "World":
+    ) -> World:
         grid = grids.make(origin3("origin", origin), size3("size", size), slot)
         return cls(grid, Palette(materials), real("cell_size", cell_size, MIN_CELL_SIZE, MAX_CELL_SIZE))
 
     @classmethod
     def load(
-        cls, path: str | PathLike[str], *, materials: Materials | None = None, strict: bool = False
-    ) -> "World":
-        """Read a `.mca`, `.schem`, `.schematic`, `.vox` or `.npz`, whatever its file is called.
+        cls,
+        path: str | PathLike[str],
+        *,
+        around: Real3 | None = None,
+        radius: SupportsFloat = 256.0,
+        materials: Materials | None = None,
+        strict: bool = False,
+    ) -> World:
+        """Read a world file, whatever its name, or a Minecraft folder: all, or what lies around a point.
 
-        A region loads without its bad chunks, which `report` then names, unless `strict`. Raises
-        WorldFormatError for a file that cannot be trusted, FileNotFoundError and other OSErrors.
+        Then the sections are known that are within `radius` cells of `around` along each axis. The declared
+        box is that of the whole file; of a folder too large for a world, what fits around the point. Bad
+        chunks are left out, and `report` names them, unless `strict`. Raises WorldFormatError for what cannot
+        be trusted, OutsideError (a ValueError) where nothing lies around the point, and OSErrors.
         """
-        found = reading.read(path, Palette(materials), strict)
+        part = None if around is None else window(around, radius)
+        found = reading.read(path, Palette(materials), strict, part)
         return cls(found.grid, found.palette, found.cell_size, found.report)
 
+    def load_more(
+        self,
+        source: str | PathLike[str] | World,
+        *,
+        around: Real3 | None = None,
+        radius: SupportsFloat = 256.0,
+        strict: bool = False,
+    ) -> int:
+        """Make sections known that were not, from a file, a folder or another world; return how many.
+
+        Options are those of `load`, and cells stay at their coordinates. What is known stays as it is, so a
+        section that was edited before it came stays as edited. What lies beyond the declared box is left out:
+        a ValueError if that is all, but none where there is nothing at all. An edit, like `fill`, between
+        ticks. So as not to wait for files, `load` on a thread of your own and give that world here.
+        """
+        grid = self._writable()
+        part = None if around is None else window(around, radius)
+        if not isinstance(source, World):
+            try:
+                source = World.load(
+                    source, around=around, radius=radius, materials=self.palette.materials, strict=strict
+                )
+            except OutsideError:
+                return 0
+        count, found = joining.join(grid, self.palette, source._grid, source.palette, part)
+        for box in found:
+            self._record(*box)
+        self.report.extend(line for line in source.report if line not in self.report)
+        return count
+
     def save(self, path: str | PathLike[str]) -> None:
-        """Write an `.npz` for `World.load` and numpy; an old file stays until the new one is complete."""
-        npz.save(path, self._grid, self.palette, self.cell_size)
+        """Write an `.npz` or a Sponge `.schem`, by ending; an old file stays until the new one is complete.
+
+        A `.schem` has no unknown sections: they become air, with a WorldWarning. Raises ValueError for other
+        endings and for worlds too large to be read again, and OSError.
+        """
+        saving.save(path, self._grid, self.palette, self.cell_size)
 
     @property
     def slots(self) -> NDArray[np.int32]:
@@ -151,18 +198,10 @@ class World:
         Raises TypeError for anything but whole numbers, ValueError for another shape or ids without a name.
         """
         grid = self._writable()
-        values = np.asarray(ids)
-        if values.dtype.kind not in "iu":
-            raise TypeError(f"ids must be whole numbers, got an array of {values.dtype}.")
-        if values.ndim != 3:
-            raise ValueError(f"ids must have three dimensions, got the shape {values.shape}.")
-        corner = whole3("lo", lo)
+        values, corner = ids3("ids", ids, len(self.palette)), whole3("lo", lo)
         if not values.size:
             return
-        low, high = int(values.min()), int(values.max())
-        if low < 0 or high >= len(self.palette):
-            raise ValueError(f"ids must lie from 0 to {len(self.palette) - 1}, got {low} to {high}.")
-        box = dense.put(grid, corner, values.astype(np.uint16, copy=False))
+        box = dense.put(grid, corner, values)
         if box is not None:
             self._record(*box[0], *box[1])
 
@@ -199,7 +238,7 @@ class World:
             raise ValueError(f"since must be at most the revision {self.revision}, got {since}.")
         return dirty_sections(self._grid, self.edits, self.revision, since)
 
-    def snapshot(self) -> "World":
+    def snapshot(self) -> World:
         """Return a read-only world that later edits do not touch; it shares the cells and copies `slots`.
 
         Its arrays are true while the snapshot itself is alive.
@@ -218,10 +257,7 @@ class World:
 
     def memory(self) -> int:
         """Return the bytes of all arrays of this world, whether snapshots share them or not."""
-        grid, palette = self._grid, self.palette
-        arrays = (grid.slots, grid.cells, grid.born, self.edits)
-        numbers = (palette.occlusion, palette.reflectivity, palette.absorption, palette.kind)
-        return sum(array.nbytes for array in (*arrays, *numbers, palette.height, palette.rise))
+        return grids.memory(self._grid) + self.palette.memory() + self.edits.nbytes
 
     def __repr__(self) -> str:
         kind = "snapshot of a world" if self.is_snapshot else "world"
