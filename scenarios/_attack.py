@@ -9,11 +9,12 @@ from math import atan2, cos, dist, hypot, pi, sin
 import numpy as np
 
 import ecs_audio as ea
-from scenarios._blast import Blast, end_flight, explode
+from scenarios._blast import Blast, end_flight, explode, make_room
 from scenarios._flight import FLIGHT, flight, passes_through, target
 from scenarios._ground import Cell
 from scenarios._listener import EYES, Tour
 from scenarios._mix import Options
+from scenarios._notes import Notes
 from scenarios._paths import Point, line
 from scenarios._site import Site
 
@@ -25,6 +26,10 @@ LATE = 0.1
 """A missile that has not hit so long after it should explodes where it is [s]."""
 FOOTING = 6.0
 """How far from the listener's way missiles stay, or there would be nothing to walk on [m]."""
+BEYOND = 9.0
+"""Through what others have broken, a missile flies on as far as that [m]."""
+KEPT = 1 << 14
+"""So many notes of a kind are kept, the last ones: of a hundred sources' bounces 56 min, of blasts 5 h."""
 
 
 @dataclass
@@ -46,16 +51,12 @@ class Attack:
     """Fuses: what missiles pass through, as water, sets them off too."""
     due: list[tuple[float, Point]] = field(default_factory=list)
     """When and where missiles should hit."""
-    bangs: list[tuple[float, Point]] = field(default_factory=list)
-    """When and where sounds with a sharp start are made."""
-    cuts: list[tuple[float, Point]] = field(default_factory=list)
-    """When and where missiles fell silent."""
-    blasts: list[tuple[float, Point]] = field(default_factory=list)
-    """When and where something exploded."""
-    holes: list[tuple[float, Cell]] = field(default_factory=list)
+    blasts: Notes = field(default_factory=lambda: Notes(KEPT, 4))
+    """When and where missiles exploded, and fell silent."""
+    holes: Notes = field(default_factory=lambda: Notes(KEPT, 4))
     """When an explosion must have broken which cell."""
-    bounces: list[tuple[float, Point]] = field(default_factory=list)
-    """When and where debris hit something."""
+    bounces: Notes = field(default_factory=lambda: Notes(KEPT, 4))
+    """When and where debris was heard to hit something."""
 
     def bang(
         self, role: str, variant: int, where: Point, at: float, pitch: float = 1.0, share: float = 1.0
@@ -68,7 +69,6 @@ class Attack:
             return []
         names, options = self.clips[role], self.options[role]
         exactly = {"pitch": pitch, "start_frame": round(at * self.rate), "volume": share * options["volume"]}
-        self.bangs.append((at, where))
         # A little early, because what a tick has only just heard of starts a quantum later.
         early = max(at - 0.05, 0.0)
         return [ea.Spawn(names[variant % len(names)], where, at=early, options={**options, **exactly})]
@@ -80,19 +80,22 @@ class Attack:
         # Without being heard it still flies.
         options = self.options.get("missiles", {"volume": 0.0})
         ahead = (np.array(end) - start) / dist(start, end)
-        name = f"missile {len(self.flights)}"
+        on_hit = partial(explode, self, blast)
         fuse = hit if passes_through(self.site.world, end, ahead) else hit + LATE
         self.due.append((hit, end))
-        self.events.append(ea.Event(fuse, partial(end_flight, name), f"the fuse of {name}"))
+        for middle in (end,) if blast.wall is None else (end, blast.wall):
+            make_room(self.site.world, middle, blast.radius + BEYOND)
+        self.events.append(
+            ea.Event(fuse, partial(end_flight, on_hit), f"the fuse of missile {len(self.flights)}")
+        )
         self.flights.append(
             ea.Spawn(
                 clips[blast.variant % len(clips)],
                 line(start, end, leaves=launch, arrives=hit),
                 at=max(launch, 0.0),
-                name=name,
                 options={**options, "looping": True, "pitch": pitch},
                 body={"kind": "projectile", "velocity": speed * ahead, "gravity": 0.0},
-                on_hit=partial(explode, self, blast),
+                on_hit=on_hit,
             )
         )
 

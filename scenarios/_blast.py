@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from itertools import product
+from math import ceil, floor
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,12 +18,14 @@ from scenarios._paths import Point
 if TYPE_CHECKING:
     from scenarios._attack import Attack
 
-SOON = 0.005
+LATER = 0.005
 """What a hit makes sound begins so long after the tick that tells of it [s]: a tick's news take a quantum."""
 LIES = 2.5
 """Debris lies still by then [s]."""
 SOFTEST, LOUDEST = 1.0, 8.0
 """Speed at which debris is heard when it hits, and at which it is loudest [m/s]."""
+
+OnHit = Callable[[ea.Stage, ea.Source, ea.Mover], None]
 
 
 class Blast(NamedTuple):
@@ -36,6 +41,16 @@ class Blast(NamedTuple):
     """The middle of a wall that falls with it."""
 
 
+def make_room(world: ea.World, middle: Point, radius: float) -> None:
+    """Have the world take the memory for a hole beforehand: it is dug, and what was there put back."""
+    low, high = [floor(a - radius) for a in middle], [ceil(a + radius) for a in middle]
+    box = (low[0], low[1], low[2]), (high[0], high[1], high[2])
+    if all(world.is_known((x, y, z)) for x, y, z in product(*zip(*box, strict=True))):
+        before = world.ids(*box)
+        world.carve(middle, radius)
+        world.put(box[0], before)
+
+
 def explode(attack: Attack, blast: Blast, stage: ea.Stage, missile: ea.Source, mover: ea.Mover) -> None:
     """The missile is gone; where it hit there is a hole, from there a bang is heard and debris flies."""
     movers, world, time = stage.engine.movers, stage.engine.world, stage.time
@@ -43,15 +58,14 @@ def explode(attack: Attack, blast: Blast, stage: ea.Stage, missile: ea.Source, m
     hit, out = at[mover].copy(), movers.hit_normal[mover].copy()
     stage.engine.despawn(missile, ring_out=True)
     where = _point(hit + 0.1 * out)
-    attack.cuts.append((time, where))
-    attack.blasts.append((time, where))
+    attack.blasts.add(time, *where)
     middle = _point(hit)
     for centre in (middle,) if blast.wall is None else (middle, blast.wall):
         broken = nearest_solid(world, centre, blast.radius)
         if broken is not None:
-            attack.holes.append((time, broken))
+            attack.holes.add(time, *broken)
         world.carve(centre, blast.radius)
-    for spawn in attack.bang("blasts", blast.variant, where, time + SOON):
+    for spawn in attack.bang("blasts", blast.variant, where, time + LATER):
         stage.spawn(spawn)
     if "debris" in attack.options:
         begins = where if blast.wall is None else blast.wall
@@ -69,10 +83,10 @@ def explode(attack: Attack, blast: Blast, stage: ea.Stage, missile: ea.Source, m
             )
 
 
-def end_flight(name: str, stage: ea.Stage) -> None:
-    """Set off a missile that still flies."""
+def end_flight(on_hit: OnHit, stage: ea.Stage) -> None:
+    """Set off the missile with this `on_hit` if it still flies."""
     for source, mover, act in list(stage.flying):
-        if source is stage.sources.get(name) and source.alive:
+        if act is on_hit and source.alive:
             act(stage, source, mover)
 
 
@@ -81,9 +95,9 @@ def _bounce(attack: Attack, variant: int, stage: ea.Stage, piece: ea.Source, mov
     speed = float(movers.hit_speed[mover])
     if speed >= SOFTEST:
         where = _point(movers.hit_point[mover] + 0.1 * movers.hit_normal[mover])
-        attack.bounces.append((stage.time, where))
+        attack.bounces.add(stage.time, *where)
         share, pitch = min(speed / LOUDEST, 1.0), 0.3 + 0.1 * (variant % 4)
-        for spawn in attack.bang("debris", variant, where, stage.time + SOON, pitch, share):
+        for spawn in attack.bang("debris", variant, where, stage.time + LATER, pitch, share):
             stage.spawn(spawn)
 
 

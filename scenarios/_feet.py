@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import floor, hypot
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import ecs_audio as ea
 from ecs_audio.perform import engine_for, perform
-from ecs_audio.telemetry import Telemetry
 from scenarios._listener import STEP
+from scenarios._notes import Notes
 from scenarios._paths import Point, mix
 
 SPEED = 6.25
@@ -31,102 +30,83 @@ DROP = 1.25
 """A walker lower than that below the way has fallen; steps of the way are of 1 m [m]."""
 TOUCH = 1e-6
 """Deeper than that in a cell it is inside [m]."""
-GLANCE = 0.05
-"""Time between two looks at where it stands [s]."""
 
 Feet = Callable[[float], Point]
 """Seconds -> soles [m]."""
 
 
-class Standing(NamedTuple):
-    """Where a walker was at one moment."""
+class Walk:
+    """Where a walker shall go in a world of cells of 1 m, and where it has been."""
 
-    time: float
-    feet: Point
-    """[m]"""
-    deep: float
-    """How far its body reached into something [m]."""
+    def __init__(self, world: ea.World, plan: Feet, seconds: float) -> None:
+        self.world, self.plan = world, plan
+        self.been = Notes(round(seconds / STEP) + 2, 5)
+        """After each tick its time [s], the soles [m], and how far the body reached into something [m]."""
 
+    def walker(self, forward: Callable[[float], ArrayLike]) -> ea.Walker:
+        """It, as a part of a scenario of 60 ticks a second; it looks `forward`."""
+        return ea.Walker(
+            self.plan(0.0), self._wish, forward, {"size": SIZE, "walk_speed": SPEED, "jump_speed": JUMP}
+        )
 
-def walker(plan: Feet, forward: Callable[[float], ArrayLike]) -> ea.Walker:
-    """A walker who goes where `plan` has the feet at every time, and looks `forward`."""
-
-    def wish(time: float, soles: NDArray[np.float64]) -> tuple[ArrayLike, bool]:
-        (x, _, z), (u, _, w) = plan(time), plan(time + TURN)
-        pace = (u - x) / TURN + PULL * (x - soles[0]), (w - z) / TURN + PULL * (z - soles[2])
-        # Only a press is a jump, so it is pressed anew every other tick.
-        jumps = plan(time + LEAP)[1] - soles[1] > CLIMB and round(time / STEP) % 2 == 0
-        return (pace[0] / SPEED, 0.0, pace[1] / SPEED), jumps
-
-    return ea.Walker(plan(0.0), wish, forward, {"size": SIZE, "walk_speed": SPEED, "jump_speed": JUMP})
-
-
-def astray(plan: Feet, standing: Standing, most: float) -> str:
-    """What is wrong with where a walker is, as a sentence; nothing if all is well.
-
-    most: how far along the ground it may be from its place on the way [m].
-    """
-    time, feet, deep = standing
-    x, y, z = plan(time)
-    aside, below = hypot(feet[0] - x, feet[2] - z), y - feet[1]
-    if aside > most:
-        return f"at {time:.2f} s the walker is {aside:.2f} m off the path; at most {most:g} m are due"
-    if below > DROP:
-        return f"at {time:.2f} s the walker has fallen to {below:.2f} m below the path; at most {DROP:g}"
-    if deep > TOUCH:
-        return f"at {time:.2f} s the walker is {deep:.3f} m inside a wall; it must never be in one"
-    return ""
-
-
-def tried(
-    world: ea.World, plan: Feet, seconds: float, events: Sequence[ea.Event], most: float
-) -> tuple[Feet, str]:
-    """Walk once without sound: where the feet really are, and why the way cannot be walked, if so.
-
-    events: what the world does on the way; it must be as before in the end. most: as for `astray`.
-    """
-    places: list[Point] = []
-    complaints: list[str] = []
-
-    def watch(stage: ea.Stage, telemetry: Telemetry) -> None:
-        standing = _standing(stage, stage.time)
-        places.append(standing.feet)
-        if complaint := astray(plan, standing, most):
-            complaints.append(complaint)
-
-    silent = ea.Settings(acoustics="off")
-    going = walker(plan, lambda time: (1.0, 0.0, 0.0))
-    rehearsal = ea.Scenario(world, ea.Clips(), seconds, walker=going, events=events, settings=silent)
-    with engine_for(rehearsal) as engine:
-        for _ in perform(rehearsal, engine, watch=watch):
-            pass
-
-    def feet(time: float) -> Point:
+    def feet(self, time: float) -> Point:
+        """Where the soles were [m]; where they should be, if it has not walked."""
+        places = self.been.rows
+        if len(places) < 2:
+            return self.plan(time)
         place = min(max(time / STEP, 0.0), len(places) - 1.0)
         k = min(floor(place), len(places) - 2)
-        return mix(places[k], places[k + 1], place - k)
+        (_, *a, _), (_, *b, _) = places[k : k + 2].tolist()
+        return mix((a[0], a[1], a[2]), (b[0], b[1], b[2]), place - k)
 
-    return feet, complaints[0] if complaints else ""
+    def complaint(self, most: float) -> str:
+        """What was first wrong with where it was, as a sentence; nothing if all was well.
+
+        most: how far along the ground it may be from its place on the way [m].
+        """
+        for time, x, y, z, deep in self.been.rows.tolist():
+            u, v, w = self.plan(time)
+            aside, below = hypot(x - u, z - w), v - y
+            if aside > most:
+                return f"at {time:.2f} s the walker is {aside:.2f} m off the path; at most {most:g} m are due"
+            if below > DROP:
+                return (
+                    f"at {time:.2f} s the walker has fallen to {below:.2f} m below the path; at most {DROP:g}"
+                )
+            if deep > TOUCH:
+                return f"at {time:.2f} s the walker is {deep:.3f} m inside a wall; it must never be in one"
+        return ""
+
+    def _wish(self, time: float, soles: NDArray[np.float64]) -> tuple[ArrayLike, bool]:
+        (x, _, z), (u, _, w) = self.plan(time), self.plan(time + TURN)
+        if time > 0.0:  # before a tick, so this is where the tick before has found it
+            self.been.add(time - STEP, *soles.tolist(), inside(self.world, soles))
+        pace = (u - x) / TURN + PULL * (x - soles[0]), (w - z) / TURN + PULL * (z - soles[2])
+        # Only a press is a jump, so it is pressed anew every other tick.
+        jumps = self.plan(time + LEAP)[1] - soles[1] > CLIMB and round(time / STEP) % 2 == 0
+        return (pace[0] / SPEED, 0.0, pace[1] / SPEED), jumps
 
 
-def looks(seconds: float, stood: list[Standing]) -> list[ea.Event]:
-    """Events that write down where the walker stands."""
+def rehearsed(world: ea.World, plan: Feet, seconds: float, events: Sequence[ea.Event]) -> Walk:
+    """A walk that was gone once, without sound, to see where it leads.
 
-    def look(stage: ea.Stage) -> None:
-        # Before a tick, so this is where the tick before has found it.
-        if stage.walker is not None:
-            stood.append(_standing(stage, stage.time - 1.0 / stage.scenario.tick_rate))
+    events: what the world does on the way; it must be as before in the end.
+    """
+    walk, silent = Walk(world, plan, seconds), ea.Settings(acoustics="off")
+    walker = walk.walker(lambda time: (1.0, 0.0, 0.0))
+    rehearsal = ea.Scenario(world, ea.Clips(), seconds, walker=walker, events=events, settings=silent)
+    with engine_for(rehearsal) as engine:
+        for _ in perform(rehearsal, engine):
+            pass
+    return walk
 
-    return [ea.Event(GLANCE * k, look) for k in range(1, int(seconds / GLANCE))]
 
-
-def check_feet(stood: Sequence[Standing], plan: Feet, seconds: float, most: float) -> None:
+def check_feet(walk: Walk, ticks: int, most: float) -> None:
     """The walker is always within `most` [m] of its place on the way, never in a wall, and never falls."""
-    due = int(seconds / GLANCE) - 1
-    assert len(stood) == due, f"the walker was seen {len(stood)} times; {due} are due"
-    for standing in stood:
-        complaint = astray(plan, standing, most)
-        assert not complaint, complaint
+    seen = len(walk.been.rows)
+    assert seen == ticks - 1, f"the walker was seen {seen} times; {ticks - 1} are due"
+    complaint = walk.complaint(most)
+    assert not complaint, complaint
 
 
 def inside(world: ea.World, feet: NDArray[np.float64]) -> float:
@@ -136,15 +116,7 @@ def inside(world: ea.World, feet: NDArray[np.float64]) -> float:
     # A fence reaches half a cell into the cell above.
     first, end = np.floor(low).astype(int) - (0, 1, 0), np.floor(high).astype(int) + 1
     tops = world.palette.height[world.ids(first, end)]
-    begin = np.stack(np.meshgrid(*map(np.arange, first, end), indexing="ij"), -1).astype(float)
-    over = np.ones_like(begin)
-    over[..., 1] = tops
-    depth = np.minimum(high - begin, begin + over - low).min(axis=-1)
+    x, y, z = np.ogrid[first[0] : end[0], first[1] : end[1], first[2] : end[2]]
+    along = np.minimum(high[0] - x, x + 1.0 - low[0]), np.minimum(high[2] - z, z + 1.0 - low[2])
+    depth = np.minimum(np.minimum(*along), np.minimum(high[1] - y, y + tops - low[1]))
     return float(np.where(tops > 0.0, depth, 0.0).max(initial=0.0))
-
-
-def _standing(stage: ea.Stage, time: float) -> Standing:
-    assert stage.walker is not None
-    feet = stage.engine.movers.position[stage.walker]
-    x, y, z = feet.tolist()
-    return Standing(time, (x, y, z), inside(stage.engine.world, feet))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import ecs_audio as ea
 from ecs_audio.analysis import clicks
-from scenarios._feet import SIZE, Standing, check_feet, looks, walker
+from scenarios._feet import SIZE, Walk, check_feet
 from scenarios._listener import tour
 from scenarios._sight import Vector
 
@@ -69,10 +69,10 @@ def scenario(
     world.fill((10, 0, 4), (11, 2, 6), "air")
     clips = ea.Clips()
     clips.add("hiss", _hiss(clips.rate, STEP if steady else 1.0, seed))
-    walk = tour(WAY, runs_at=np.inf, seconds=20.0, look=lambda arrives: lambda time: None)
-    seconds = walk.arrives + 0.5
+    going = tour(WAY, runs_at=np.inf, seconds=20.0, look=lambda arrives: lambda time: None)
+    seconds = going.arrives + 0.5
+    walk = Walk(world, going.feet, seconds)
     seen: list[Look] = []
-    stood: list[Standing] = []
 
     def look(stage: ea.Stage) -> None:
         # Before a tick, so all of this belongs to the time of the tick before.
@@ -90,13 +90,13 @@ def scenario(
         world=world,
         clips=clips,
         seconds=seconds,
-        listener=walk.pose,
-        walker=walker(walk.feet, lambda time: walk.pose(time).forward),
+        listener=going.pose,
+        walker=walk.walker(lambda time: going.pose(time).forward),
         spawns=[ea.Spawn("hiss", MACHINE, name="machine", options=options)],
-        events=[*(ea.Event(0.05 * k, look) for k in range(2, int(seconds / 0.05))), *looks(seconds, stood)],
+        events=[ea.Event(0.05 * k, look) for k in range(2, int(seconds / 0.05))],
         settings=ea.Settings(acoustics=acoustics, echoes=echoes),
         seed=seed,
-        facts={"seen": seen, "stood": stood, "way": walk.feet, "arrives": walk.arrives},
+        facts={"seen": seen, "walk": walk, "arrives": going.arrives},
     )
 
 
@@ -116,10 +116,10 @@ def check(heard: ea.Recording) -> None:
 
 def check_walk(heard: ea.Recording) -> None:
     """The listener walks through the door, and touches neither side of it."""
-    facts = heard.scenario.facts
-    check_feet(facts["stood"], facts["way"], heard.scenario.seconds, ASIDE)
+    walk = heard.scenario.facts["walk"]
+    check_feet(walk, len(heard.rows), ASIDE)
     half = 0.5 * SIZE[2]
-    for time, (x, _, z), _ in facts["stood"]:
+    for time, x, _, z, _ in walk.been.rows.tolist():
         if abs(x - DOOR[0]) < 0.5 + half:
             left = 1.0 - half - abs(z - DOOR[2])
             assert left > CLEAR, (

@@ -11,7 +11,7 @@ import ecs_audio as ea
 from ecs_audio.analysis import clicks, delay_between, level_db, peak_db
 from scenarios import _sounds
 from scenarios._crowd import parked
-from scenarios._feet import Standing, check_feet, looks, tried, walker
+from scenarios._feet import Walk, check_feet, rehearsed
 from scenarios._listener import EYES
 from scenarios._mix import mix
 from scenarios._site import Site, own_site, site_of
@@ -68,9 +68,10 @@ def scenario(
     site = own_site(seed) if world is None else site_of(world, around, radius)
     planned = visit(site)
     aside = ASIDE["town" if world is None else "file"]
-    feet, complaint = tried(site.world, planned.feet, planned.ends, planned.doors, aside)
-    going = planned if complaint else planned._replace(feet=feet)
-    stood: list[Standing] = []
+    rehearsal = rehearsed(site.world, planned.feet, planned.ends, planned.doors)
+    complaint = rehearsal.complaint(aside)
+    going = planned if complaint else planned._replace(feet=rehearsal.feet)
+    walk = Walk(site.world, planned.feet, planned.ends)
     told = f"music; the listener is carried: {complaint}" if complaint else "music"
     clips, names = _sounds.tones() if what == "tones" else _sounds.sounds(sounds)
     if music is None or what == "tones":
@@ -92,19 +93,17 @@ def scenario(
         clips=clips,
         seconds=going.ends,
         listener=planned.pose,
-        walker=None if complaint else walker(planned.feet, lambda time: planned.pose(time).forward),
+        walker=None if complaint else walk.walker(lambda time: planned.pose(time).forward),
         spawns=spawns,
         events=[
             ea.Event(0.0, _start(music, site, what != "soundtrack"), told),
             *going.doors,
-            *looks(going.ends, stood),
         ],
         settings=ea.Settings(acoustics=acoustics),
         seed=seed,
         facts={
             "music": music,
-            "way": planned.feet,
-            "stood": stood,
+            "walk": walk,
             "aside": aside,
             "carried": complaint,
             "stays": _stays(site, going),
@@ -151,7 +150,7 @@ def check_walk(heard: ea.Recording) -> None:
     if facts["carried"]:
         assert heard.parameters.get("world") is not None, f"in the built-in town {facts['carried']}"
     else:
-        check_feet(facts["stood"], facts["way"], heard.scenario.seconds, facts["aside"])
+        check_feet(facts["walk"], len(heard.rows), facts["aside"])
 
 
 def check_starving(heard: ea.Recording) -> None:

@@ -238,8 +238,9 @@ class TestTown:
         facts = heard.scenario.facts
         assert facts["carried"] == ""
         steps = next(s for s in heard.scenario.spawns if s.until == town.visit(town.own_site(0)).arrives)
-        assert len(facts["stood"]) > 500
-        for time, feet, deep in facts["stood"]:
+        been = facts["walk"].been.rows.tolist()
+        assert len(been) > 500
+        for time, *feet, deep in been:
             assert steps.position(time) == pytest.approx(feet, abs=1e-9)
             assert deep == 0.0
 
@@ -278,7 +279,8 @@ class TestTown:
             f"music; the listener is carried: {carried}" if is_carried else "music"
         )
         town.check_walk(heard)
-        unseen = replace(heard.scenario, facts={**heard.scenario.facts, "stood": []})
+        nobody = town.Walk(heard.scenario.world, heard.scenario.facts["walk"].plan, 1.0)
+        unseen = replace(heard.scenario, facts={**heard.scenario.facts, "walk": nobody})
         with pytest.raises(AssertionError, match="in the built-in town" if is_carried else "seen 0 times"):
             town.check_walk(replace(heard, scenario=unseen, parameters={}))
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from test_scenarios import broken
 
 import ecs_audio as ea
 from ecs_audio.perform import record, with_settings
@@ -11,11 +12,6 @@ from scenarios import canyon, doorway, mountain
 from scenarios._sight import first_hit, mirrors, sees, solids
 
 SWAPPED = slice(None), slice(None, None, -1)
-
-
-def broken(module, change):
-    """The scenario's function with everything it makes changed."""
-    return lambda **parameters: change(module.scenario(**parameters))
 
 
 def swapped(heard):
@@ -139,7 +135,7 @@ class TestDoorway:
             stage.engine.world.set((x, y, z), "stone")
 
         def change(scenario):
-            return replace(scenario, events=[*scenario.events, ea.Event(3.0, wall)])
+            return replace(scenario, events=[*scenario.events, ea.Event(3.01, wall)])
 
         with pytest.raises(AssertionError, match=r"at 3\.[0-9]+ s the walker is 0\.[0-9]+ m inside a wall"):
             doorway.check_walk(record(broken(doorway, change), acoustics="off"))

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import rooms
+from test_scenarios import broken
 
 from ecs_audio.analysis import octave_rt60
 from ecs_audio.perform import record, with_settings
@@ -13,11 +14,6 @@ from scenarios import _claps, _eyring, _passing, hall, room, tunnel
 from scenarios._shoebox import Box
 
 RATE = 48_000
-
-
-def broken(module, change):
-    """The scenario's function with everything it makes changed."""
-    return lambda **parameters: change(module.scenario(**parameters))
 
 
 def with_options(scenario, **options):

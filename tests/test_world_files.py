@@ -12,11 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from ecs_audio.world import Palette, World, WorldFormatError, limits, nbt
-from ecs_audio.world.chunk import decode
+from ecs_audio.world import World, WorldFormatError, nbt
 
 DATA = Path(os.environ.get("ECS_AUDIO_DATA", Path(__file__).parents[2] / "shared" / "data")) / "worlds"
 
@@ -405,9 +402,6 @@ def test_a_schematic_that_makes_no_sense_is_refused(tmp_path: Path, document: by
     refused(tmp_path, gzip.compress(document), message)
 
 
-# Archives
-
-
 def a_world() -> World:
     world = World.unknown(size=(40, 20, 24), origin=(-7, 3, 30_000_000), cell_size=0.25)
     world.fill((-7, 3, 30_000_000), (20, 9, 30_000_009), "stone")
@@ -426,65 +420,6 @@ def assert_equal(one: World, two: World) -> None:
     assert np.array_equal(one.ids(one.origin, end), two.ids(two.origin, end))
 
 
-def test_a_world_survives_a_round_trip(tmp_path: Path) -> None:
-    world = a_world()
-    world.save(tmp_path / "a.npz")
-    again = World.load(tmp_path / "a.npz")
-    assert_equal(world, again)
-    assert again.section_counts().unknown == world.section_counts().unknown > 0
-    assert again.palette.unknown == ["mod:thing"]
-    again.save(tmp_path / "b.npz")
-    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.npz", "b.npz"]
-
-
-@given(
-    size=st.tuples(st.integers(1, 40), st.integers(1, 40), st.integers(1, 40)),
-    origin=st.tuples(st.integers(-40, 40), st.integers(-40, 40), st.integers(-(2**40), 2**40)),
-    cell_size=st.floats(0.001, 1000),
-    names=st.lists(st.text("abc_:é雪", min_size=1), max_size=5),
-    seed=st.integers(0, 99),
-    is_known=st.booleans(),
-)
-@settings(max_examples=40, deadline=None)
-def test_any_world_survives_a_round_trip(
-    tmp_path_factory: pytest.TempPathFactory,
-    size: tuple[int, int, int],
-    origin: tuple[int, int, int],
-    cell_size: float,
-    names: list[str],
-    seed: int,
-    is_known: bool,
-) -> None:
-    make = World.empty if is_known else World.unknown
-    world = make(size=size, origin=origin, cell_size=cell_size)
-    for name in names:
-        world.palette.id(name)
-    rng = np.random.default_rng(seed)
-    part = tuple(rng.integers(1, edge + 1) for edge in size)
-    world.put(origin, rng.integers(0, len(world.palette), part))
-    path = tmp_path_factory.mktemp("round") / "world.npz"
-    world.save(path)
-    assert_equal(world, World.load(path))
-
-
-def test_a_snapshot_can_be_saved(tmp_path: Path) -> None:
-    world = a_world()
-    snapshot = world.snapshot()
-    world.fill((-7, 3, 30_000_000), (33, 23, 30_000_024), "air")
-    snapshot.save(tmp_path / "a.npz")
-    assert World.load(tmp_path / "a.npz").material((-7, 3, 30_000_000)) == "stone"
-
-
-def test_more_than_256_names_are_saved(tmp_path: Path) -> None:
-    world = World.empty(size=(10, 10, 10))
-    for i in range(299):
-        world.palette.id(f"b{i}")
-    world.put((0, 0, 0), np.arange(1000).reshape(10, 10, 10) % 300)
-    world.save(tmp_path / "a.npz")
-    assert_equal(world, World.load(tmp_path / "a.npz"))
-
-
 def archive(**arrays: Any) -> bytes:
     stream = io.BytesIO()
     np.savez_compressed(stream, **arrays)
@@ -495,61 +430,6 @@ CELLS = np.arange(4 * 5 * 6).reshape(4, 5, 6) % 3
 PALETTE = np.array(["minecraft:dirt", "air", "oak_log[axis=y]"])
 
 
-@pytest.mark.parametrize("kind", ["u1", "<u2", ">u2", "i4", ">i8", "u8"])
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_numpy_users_write_worlds_in_any_order_and_width(tmp_path: Path, kind: str, order: str) -> None:
-    cells = np.zeros((20, 33, 40), kind)
-    cells[3, 20:, 30] = 2
-    cells[:, 0] = 1
-    world = load(tmp_path, archive(cells=np.asarray(cells, order=order), palette=PALETTE))  # type: ignore[call-overload]
-    assert world.size.tolist() == [20, 33, 40]
-    assert world.origin.tolist() == [0, 0, 0]
-    assert world.cell_size == 1.0
-    assert world.palette.names == ["air", "dirt", "oak_log"]
-    assert np.array_equal(world.ids((0, 0, 0), (20, 33, 40)), np.array([1, 0, 2])[cells.astype(int)])
-
-
-def test_a_mask_and_byte_names_are_a_world(tmp_path: Path) -> None:
-    cells = CELLS == 1
-    world = load(
-        tmp_path, archive(cells=cells, palette=np.array([b"air", b"stone"]), origin=[1, 2, 3], cell_size=2)
-    )
-    assert world.origin.tolist() == [1, 2, 3]
-    assert world.cell_size == 2.0
-    assert np.array_equal(world.ids((1, 2, 3), (5, 7, 9)) == 1, cells)
-
-
-@pytest.mark.parametrize(
-    ("arrays", "message"),
-    [
-        ({"palette": PALETTE}, "no array `cells`"),
-        ({"cells": CELLS}, "no array `palette`"),
-        ({"cells": CELLS.astype(float), "palette": PALETTE}, "no array `cells` of whole numbers"),
-        ({"cells": CELLS[0], "palette": PALETTE}, "no array `cells` of whole numbers in three"),
-        ({"cells": CELLS[:0], "palette": PALETTE}, "the shape of cells must be three edges from 1"),
-        ({"cells": CELLS, "palette": PALETTE[:2]}, "index 2 of 2 names"),
-        ({"cells": CELLS - 1, "palette": PALETTE}, "index -1 of 3 names"),
-        ({"cells": CELLS, "palette": np.array([1, 2, 3])}, "no array `palette`"),
-        ({"cells": CELLS, "palette": np.array(["", "air", "x"])}, "name must have"),
-        ({"cells": CELLS, "palette": PALETTE.reshape(3, 1)}, "no array `palette`"),
-        ({"cells": CELLS, "palette": np.array(["x"] * 65536)}, "at most 65535 names"),
-        ({"cells": CELLS, "palette": np.array(["air", "x" * (2**23 + 1)])}, "has more than 67108864 bytes"),
-        ({"cells": CELLS, "palette": PALETTE, "cell_size": np.nan}, "cell_size must lie"),
-        ({"cells": CELLS, "palette": PALETTE, "cell_size": [1.0]}, r"cell_size has the shape \(1,\)"),
-        ({"cells": CELLS, "palette": PALETTE, "origin": [0.5, 0, 0]}, "origin has the shape"),
-        ({"cells": CELLS, "palette": PALETTE, "origin": [2**60, 0, 0]}, "origin must lie within"),
-        ({"cells": CELLS, "palette": PALETTE, "known": np.ones((2, 1, 1), bool)}, "known has the shape"),
-        ({"cells": CELLS, "palette": PALETTE, "version": 2}, "version is 2, of which only 1 is read"),
-        ({"cells": CELLS, "palette": np.array(["a", None], object)}, "neither numbers nor text"),
-        ({"cells": CELLS, "palette": PALETTE, **{f"x{i}": 0 for i in range(70)}}, "72 members, more than 64"),
-    ],
-)
-def test_an_archive_that_makes_no_sense_is_refused(
-    tmp_path: Path, arrays: dict[str, Any], message: str
-) -> None:
-    refused(tmp_path, archive(**arrays), message)
-
-
 def raw_archive(header: str, data: bytes = bytes(8), version: bytes = b"\1\0", **member: Any) -> bytes:
     """Return an archive with one array `cells` of a given npy header."""
     stream = io.BytesIO()
@@ -558,88 +438,6 @@ def raw_archive(header: str, data: bytes = bytes(8), version: bytes = b"\1\0", *
     with zipfile.ZipFile(stream, "w", **member) as file:
         file.writestr("cells.npy", b"\x93NUMPY" + version + length + text + data)
     return stream.getvalue()
-
-
-HEADER = "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 2, 2), }"
-
-
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        (raw_archive(HEADER), "no array `palette`"),
-        (raw_archive(HEADER, version=b"\2\0"), "no array `palette`"),
-        (raw_archive(HEADER, version=b"\x09\0"), "no numpy array of a known version"),
-        (raw_archive(HEADER, bytes(7)), "does not have the"),
-        (raw_archive(HEADER.replace("2, 2, 2", "2**9, 2, 2")), "archive is damaged"),
-        (raw_archive(HEADER.replace("2, 2, 2", "-2, 2, -2")), "has the shape"),
-        (raw_archive(HEADER.replace("2, 2, 2", "9" * 30 + ", 2, 2")), "more than 536870912"),
-        (raw_archive(HEADER.replace("2, 2, 2", "9" * 3000)), "cells"),
-        (raw_archive(HEADER.replace("2, 2, 2", "True, 2, 2")), "has the shape"),
-        (raw_archive(HEADER.replace("|u1", "|O8")), "neither numbers nor text"),
-        (raw_archive(HEADER.replace("'|u1'", "[('a', 'u1')]")), "neither numbers nor text"),
-        (raw_archive("[" * 4000), "archive is damaged"),
-        (raw_archive(" " * 5000), "header of 5000 bytes, more than 4096"),
-        (raw_archive("exit()"), "archive is damaged"),
-        (raw_archive("'\\d'"), "archive is damaged"),
-        (raw_archive("{}"), "archive is damaged"),
-        (raw_archive(HEADER, compression=zipfile.ZIP_BZIP2), "compressed in a way that is not read"),
-        (b"PK", "no directory"),
-        (archive(cells=CELLS)[:-1], "no directory"),
-    ],
-)
-def test_an_archive_with_a_strange_header_is_refused(tmp_path: Path, data: bytes, message: str) -> None:
-    refused(tmp_path, data, message)
-
-
-def test_an_archive_with_a_huge_directory_is_refused_before_it_is_read(tmp_path: Path) -> None:
-    end = struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, 65535, 65535, 50 * 2**20, 0, 0)
-    refused(tmp_path, b"PK" + bytes(100) + end, "directory at byte 102 is larger")
-    locator = struct.pack("<4sIQI", b"PK\6\7", 0, 0, 1)
-    end = struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, 1, 1, 100, 0, 0)
-    refused(tmp_path, b"PK" + bytes(100) + locator + end, "directory at byte 122 is larger")
-
-
-def test_a_world_saves_as_npz_or_schem_only(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"saved as \.npz or \.schem"):
-        a_world().save(tmp_path / "a.mca")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_failed_save_leaves_the_old_file_and_no_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "a.npz"
-    path.write_bytes(b"old")
-
-    def fail(*_: object) -> None:
-        raise OSError("the disk is full")
-
-    monkeypatch.setattr("ecs_audio.world.saving.os.replace", fail)
-    with pytest.raises(OSError, match="disk is full"):
-        a_world().save(path)
-    monkeypatch.undo()
-    monkeypatch.setattr("ecs_audio.world.npz.dense.ids", fail)
-    with pytest.raises(OSError, match="disk is full"):
-        a_world().save(path)
-    assert [p.name for p in tmp_path.iterdir()] == ["a.npz"]
-    assert path.read_bytes() == b"old"
-
-
-def test_a_save_makes_no_folders(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="none"):
-        a_world().save(tmp_path / "none" / "a.npz")
-    (tmp_path / "b.npz").mkdir()
-    with pytest.raises(OSError, match=r"b\.npz"):
-        a_world().save(tmp_path / "b.npz")
-    assert [p.name for p in tmp_path.iterdir()] == ["b.npz"]
-
-
-def test_a_world_too_large_to_be_loaded_is_not_saved(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="1073741824 bytes of cells, of at most 536870912"):
-        World.empty(size=(1024, 1024, 1024)).save(tmp_path / "a.npz")
-    with pytest.raises(ValueError, match="524289 sections, of at most 524288"):
-        World.empty(size=(1, 1, 2**23 + 1)).save(tmp_path / "a.npz")
-    assert list(tmp_path.iterdir()) == []
 
 
 # Files in general
@@ -668,9 +466,6 @@ def test_a_file_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyP
     refused(tmp_path, bytes(1001), "larger than 1000 bytes")
 
 
-# Hostile files
-
-
 def small_npz(folder: Path) -> bytes:
     world = World.unknown(size=(3, 2, 4), origin=(1, 2, 3))
     world.set((1, 2, 3), "stone")
@@ -678,185 +473,8 @@ def small_npz(folder: Path) -> bytes:
     return (folder / "small.npz").read_bytes()
 
 
-def test_every_truncation_is_survived(tmp_path: Path) -> None:
-    document = schem((3, 2, 4), {"air": 0, "b": 200}, varints([0, 200] * 12))
-    for data in (small_npz(tmp_path), SMALL_SCHEM, document, zlib.compress(document)):
-        load(tmp_path, data)
-        for length in range(len(data)):
-            refused(tmp_path, data[:length], "cannot be read as a world")
-    path = tmp_path / "world.mca"
-    end = SMALL_REGION.index(bytes(64), 8192)
-    for length in [*range(0, 8192, 512), *range(8192, end)]:
-        survive(path, SMALL_REGION[:length])
-
-
-@pytest.mark.parametrize("contents", [SMALL_CHUNK, old_chunk(2600)])
-def test_every_truncation_of_a_chunk_is_refused(contents: bytes) -> None:
-    palette = Palette()
-    decode(nbt.Cursor(contents), 0, palette, {})
-    for length in range(len(contents)):
-        with pytest.raises(WorldFormatError):
-            decode(nbt.Cursor(contents[:length]), 0, palette, {})
-
-
-@given(st.data())
-@settings(max_examples=300, deadline=None)
-def test_every_flipped_byte_is_survived(
-    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
-) -> None:
-    folder = tmp_path_factory.mktemp("flip")
-    document = schem((3, 2, 4), {"air": 0, "b": 200}, varints([0, 200] * 12))
-    plain = [region({(0, 0): contents}, 3) for contents in (SMALL_CHUNK, old_chunk(2600))]
-    originals = [small_npz(folder), SMALL_SCHEM, document, SMALL_REGION, *plain]
-    original = bytearray(data.draw(st.sampled_from(originals)))
-    for _ in range(data.draw(st.integers(1, 3))):
-        at = data.draw(st.integers(0, len(original) - 1))
-        original[at] = data.draw(st.integers(0, 255))
-    survive(folder / "world.dat", bytes(original))
-
-
-@given(st.binary(max_size=200), st.sampled_from([b"", b"\x0a\0\0", b"PK\3\4", b"\x1f\x8b\x08"]))
-@settings(max_examples=200, deadline=None)
-def test_noise_is_survived(tmp_path_factory: pytest.TempPathFactory, noise: bytes, start: bytes) -> None:
-    survive(tmp_path_factory.mktemp("noise") / "world.dat", start + noise)
-
-
 def bomb(size: int, wbits: int) -> bytes:
     """Return `size` zeros, compressed."""
     stream = zlib.compressobj(9, zlib.DEFLATED, wbits)
     block = bytes(2**20)
     return b"".join(stream.compress(block) for _ in range(size >> 20)) + stream.flush()
-
-
-def test_a_bomb_in_a_schematic_stops_at_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ecs_audio.world.reading.MAX_DOCUMENT_BYTES", 2**22)
-    for wbits in (15, 31):
-        refused(tmp_path, bomb(2**23, wbits), "unpacks to more than 4194304 bytes")
-
-
-def test_bombs_in_a_region_stop_at_the_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    data = bomb(limits.MAX_CHUNK_BYTES + 2**20, 15)
-    one = struct.pack(">IB", len(data) + 1, 2) + data
-    pages = -(-len(one) // 4096)
-    refused(tmp_path, struct.pack(">I", 2 << 8 | pages) + bytes(8188) + one, "more than 67108864 bytes")
-    # All 1024 chunks are the same bomb: together they may cost no more than the region's share.
-    monkeypatch.setattr("ecs_audio.world.anvil.MAX_REGION_BYTES", 3 * limits.MAX_CHUNK_BYTES)
-    header = struct.pack(">I", 2 << 8 | pages) * 1024 + bytes(4096)
-    refused(tmp_path, header + one, r"and \d+ more: the chunks before it unpack to")
-
-
-def test_the_tags_of_a_region_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ecs_audio.world.anvil.MAX_TAGS", 1000)
-    monkeypatch.setattr("ecs_audio.world.anvil.MAX_REGION_TAGS", 2500)
-    many = {f"x{i}": 1 for i in range(900)}
-    chunks = {(x, 0): chunk(x, 0, [section(0, ["minecraft:stone"])], **many) for x in range(4)}
-    world = load(tmp_path, region(chunks))
-    assert "skipped 2 of 4 chunks: chunk (2, 0): its NBT has too many tags" in world.report[0]
-
-
-@pytest.mark.parametrize("tag", [b"\x09\x0a\x7f\xff\xff\xff", b"\x09\x09\x00\x10\x00\x01", b"\x0a"])
-def test_millions_of_empty_tags_stop_at_the_limit(tag: bytes) -> None:
-    filler = {b"\x0a": named("", 1) * 2**20}.get(tag, bytes(2**23))
-    data = b"\x0a\0\0" + tag[:1] + b"\0\1x" + tag[1:] + filler
-    for want in ({}, {b"x": {}}):
-        with pytest.raises(WorldFormatError, match="too many tags"):
-            nbt.read(nbt.Cursor(data), want)
-
-
-@pytest.mark.parametrize("depth", [500, 513, 100_000])
-def test_deep_nesting_is_no_recursion(depth: int) -> None:
-    for opening, closing in ((b"\x0a\0\1x", b"\0"), (b"\x09\0\1x\x09\0\0\0\1", b"")):
-        inner = opening if closing else opening[4:]
-        data = (
-            b"\x0a\0\0" + opening + inner * (depth - 1) + (closing * depth if closing else bytes(5)) + b"\0"
-        )
-        if depth < limits.MAX_DEPTH:
-            assert nbt.read(nbt.Cursor(data), {}) == ("", {})
-        else:
-            with pytest.raises(WorldFormatError, match="nested more than 512 deep"):
-                nbt.read(nbt.Cursor(data), {})
-
-
-@pytest.mark.parametrize("tag", [7, 11, 12])
-@pytest.mark.parametrize("length", [-1, -(2**31), 1, 2**31 - 1])
-@pytest.mark.parametrize("want", [{}, {b"x": None}, {b"x": {}}])
-def test_arrays_that_lie_about_their_length_are_refused(tag: int, length: int, want: nbt.Want) -> None:
-    data = b"\x0a\0\0" + struct.pack(">BH", tag, 1) + b"x" + struct.pack(">i", length)
-    with pytest.raises(WorldFormatError, match=f"array of {length} values at byte 7"):
-        nbt.read(nbt.Cursor(data), want)
-
-
-def test_lists_and_text_that_lie_about_their_length_are_refused() -> None:
-    for data in (b"\x08\0\1x\xff\xffabc", b"\x09\0\1x\x04\x7f\xff\xff\xff", b"\x09\0\1x\x08\x7f\xff\xff\xff"):
-        for want in ({}, {b"x": None}, {b"x": {}}):
-            with pytest.raises(WorldFormatError, match="ends early"):
-                nbt.read(nbt.Cursor(b"\x0a\0\0" + data + b"\0"), want)
-
-
-def test_nbt_gives_what_is_wanted_and_nothing_else() -> None:
-    tree = {
-        "byte": np.int8(-3),
-        "short": np.int16(-300),
-        "int": 70_000,
-        "text": "höhle",
-        "bytes": b"\x01\xff",
-        "longs": np.array([1, -2]),
-        "empty": np.array([], np.int64),
-        "list": [{"a": 1, "b": 2}, {"b": 3}],
-        "none": [],
-        "texts": ["x", "y"],
-        "inner": {"deep": {"er": 5}},
-    }
-    want: nbt.Want = {key.encode(): None for key in tree} | {
-        b"list": {b"b": None},
-        b"none": {b"b": None},
-        b"inner": {b"deep": {b"er": None}},
-        b"text": None,
-        b"absent": None,
-    }
-    name, found = nbt.read(nbt.Cursor(named("root", tree)), want)
-    assert name == "root"
-    assert {key: found[key] for key in ("byte", "short", "int", "text")} == {
-        key: tree[key] for key in ("byte", "short", "int", "text")
-    }
-    assert found["list"] == [{"b": 2}, {"b": 3}]
-    assert found["none"] == []
-    assert found["inner"] == {"deep": {"er": 5}}
-    assert "texts" not in found
-    for key, values in (("bytes", [1, -1]), ("longs", [1, -2]), ("empty", [])):
-        array = found[key]
-        assert isinstance(array, np.ndarray)
-        assert array.tolist() == values
-    assert nbt.read(nbt.Cursor(named("", {"a": 1, "b": {"c": 1}, "d": "x"})), nbt.EVERY)[1] == {
-        "a": 1,
-        "d": "x",
-    }
-
-
-def test_unpacking_stops_exactly_at_the_limit() -> None:
-    for pack in (gzip.compress, zlib.compress):
-        assert nbt.decompress(pack(bytes(1000)), 1000) == bytes(1000)
-        with pytest.raises(WorldFormatError, match="more than 999 bytes"):
-            nbt.decompress(pack(bytes(1000)), 999)
-        with pytest.raises(WorldFormatError, match="ends early"):
-            nbt.decompress(pack(bytes(1000))[:-1], 1000)
-        with pytest.raises(WorldFormatError, match="is damaged"):
-            nbt.decompress(pack(b"abcdef")[:-4] + b"\0\0\0\0", 1000)
-
-
-def test_a_thin_box_of_too_many_sections_is_refused(tmp_path: Path) -> None:
-    cells = np.zeros((1, 1, 2**23 + 1), np.uint8)
-    refused(tmp_path, archive(cells=cells, palette=PALETTE), "touch 524289 sections, more than 524288")
-    document = schem((-1, 1, 8192), {"air": 0}, bytes(1))
-    refused(tmp_path, document, "65535x1x8192 cells touch more than 524288 sections")
-
-
-def test_a_bomb_in_an_archive_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ecs_audio.world.archive.MAX_ARCHIVE_BYTES", 2**24)
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as file:
-        for i in range(5):
-            with file.open(f"x{i}.npy", "w") as member:
-                for _ in range(4):
-                    member.write(bytes(2**20))
-    refused(tmp_path, stream.getvalue(), "unpacks to 20971520 bytes, more than 16777216")

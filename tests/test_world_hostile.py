@@ -1,0 +1,212 @@
+"""World files that are cut off, damaged or made to harm: a world or a typed error, in bounded memory."""
+
+import gzip
+import io
+import struct
+import zipfile
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_world_files import (
+    PALETTE,
+    SMALL_CHUNK,
+    SMALL_REGION,
+    SMALL_SCHEM,
+    archive,
+    bomb,
+    chunk,
+    load,
+    named,
+    old_chunk,
+    refused,
+    region,
+    schem,
+    section,
+    small_npz,
+    survive,
+    varints,
+)
+
+from ecs_audio.world import Palette, WorldFormatError, limits, nbt
+from ecs_audio.world.chunk import decode
+
+
+def test_every_truncation_is_survived(tmp_path: Path) -> None:
+    document = schem((3, 2, 4), {"air": 0, "b": 200}, varints([0, 200] * 12))
+    for data in (small_npz(tmp_path), SMALL_SCHEM, document, zlib.compress(document)):
+        load(tmp_path, data)
+        for length in range(len(data)):
+            refused(tmp_path, data[:length], "cannot be read as a world")
+    path = tmp_path / "world.mca"
+    end = SMALL_REGION.index(bytes(64), 8192)
+    for length in [*range(0, 8192, 512), *range(8192, end)]:
+        survive(path, SMALL_REGION[:length])
+
+
+@pytest.mark.parametrize("contents", [SMALL_CHUNK, old_chunk(2600)])
+def test_every_truncation_of_a_chunk_is_refused(contents: bytes) -> None:
+    palette = Palette()
+    decode(nbt.Cursor(contents), 0, palette, {})
+    for length in range(len(contents)):
+        with pytest.raises(WorldFormatError):
+            decode(nbt.Cursor(contents[:length]), 0, palette, {})
+
+
+@given(st.data())
+@settings(max_examples=300, deadline=None)
+def test_every_flipped_byte_is_survived(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    folder = tmp_path_factory.mktemp("flip")
+    document = schem((3, 2, 4), {"air": 0, "b": 200}, varints([0, 200] * 12))
+    plain = [region({(0, 0): contents}, 3) for contents in (SMALL_CHUNK, old_chunk(2600))]
+    originals = [small_npz(folder), SMALL_SCHEM, document, SMALL_REGION, *plain]
+    original = bytearray(data.draw(st.sampled_from(originals)))
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(original) - 1))
+        original[at] = data.draw(st.integers(0, 255))
+    survive(folder / "world.dat", bytes(original))
+
+
+@given(st.binary(max_size=200), st.sampled_from([b"", b"\x0a\0\0", b"PK\3\4", b"\x1f\x8b\x08"]))
+@settings(max_examples=200, deadline=None)
+def test_noise_is_survived(tmp_path_factory: pytest.TempPathFactory, noise: bytes, start: bytes) -> None:
+    survive(tmp_path_factory.mktemp("noise") / "world.dat", start + noise)
+
+
+def test_a_bomb_in_a_schematic_stops_at_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ecs_audio.world.reading.MAX_DOCUMENT_BYTES", 2**22)
+    for wbits in (15, 31):
+        refused(tmp_path, bomb(2**23, wbits), "unpacks to more than 4194304 bytes")
+
+
+def test_bombs_in_a_region_stop_at_the_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = bomb(limits.MAX_CHUNK_BYTES + 2**20, 15)
+    one = struct.pack(">IB", len(data) + 1, 2) + data
+    pages = -(-len(one) // 4096)
+    refused(tmp_path, struct.pack(">I", 2 << 8 | pages) + bytes(8188) + one, "more than 67108864 bytes")
+    # All 1024 chunks are the same bomb: together they may cost no more than the region's share.
+    monkeypatch.setattr("ecs_audio.world.anvil.MAX_REGION_BYTES", 3 * limits.MAX_CHUNK_BYTES)
+    header = struct.pack(">I", 2 << 8 | pages) * 1024 + bytes(4096)
+    refused(tmp_path, header + one, r"and \d+ more: the chunks before it unpack to")
+
+
+def test_the_tags_of_a_region_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ecs_audio.world.anvil.MAX_TAGS", 1000)
+    monkeypatch.setattr("ecs_audio.world.anvil.MAX_REGION_TAGS", 2500)
+    many = {f"x{i}": 1 for i in range(900)}
+    chunks = {(x, 0): chunk(x, 0, [section(0, ["minecraft:stone"])], **many) for x in range(4)}
+    world = load(tmp_path, region(chunks))
+    assert "skipped 2 of 4 chunks: chunk (2, 0): its NBT has too many tags" in world.report[0]
+
+
+@pytest.mark.parametrize("tag", [b"\x09\x0a\x7f\xff\xff\xff", b"\x09\x09\x00\x10\x00\x01", b"\x0a"])
+def test_millions_of_empty_tags_stop_at_the_limit(tag: bytes) -> None:
+    filler = {b"\x0a": named("", 1) * 2**20}.get(tag, bytes(2**23))
+    data = b"\x0a\0\0" + tag[:1] + b"\0\1x" + tag[1:] + filler
+    for want in ({}, {b"x": {}}):
+        with pytest.raises(WorldFormatError, match="too many tags"):
+            nbt.read(nbt.Cursor(data), want)
+
+
+@pytest.mark.parametrize("depth", [500, 513, 100_000])
+def test_deep_nesting_is_no_recursion(depth: int) -> None:
+    for opening, closing in ((b"\x0a\0\1x", b"\0"), (b"\x09\0\1x\x09\0\0\0\1", b"")):
+        inner = opening if closing else opening[4:]
+        data = (
+            b"\x0a\0\0" + opening + inner * (depth - 1) + (closing * depth if closing else bytes(5)) + b"\0"
+        )
+        if depth < limits.MAX_DEPTH:
+            assert nbt.read(nbt.Cursor(data), {}) == ("", {})
+        else:
+            with pytest.raises(WorldFormatError, match="nested more than 512 deep"):
+                nbt.read(nbt.Cursor(data), {})
+
+
+@pytest.mark.parametrize("tag", [7, 11, 12])
+@pytest.mark.parametrize("length", [-1, -(2**31), 1, 2**31 - 1])
+@pytest.mark.parametrize("want", [{}, {b"x": None}, {b"x": {}}])
+def test_arrays_that_lie_about_their_length_are_refused(tag: int, length: int, want: nbt.Want) -> None:
+    data = b"\x0a\0\0" + struct.pack(">BH", tag, 1) + b"x" + struct.pack(">i", length)
+    with pytest.raises(WorldFormatError, match=f"array of {length} values at byte 7"):
+        nbt.read(nbt.Cursor(data), want)
+
+
+def test_lists_and_text_that_lie_about_their_length_are_refused() -> None:
+    for data in (b"\x08\0\1x\xff\xffabc", b"\x09\0\1x\x04\x7f\xff\xff\xff", b"\x09\0\1x\x08\x7f\xff\xff\xff"):
+        for want in ({}, {b"x": None}, {b"x": {}}):
+            with pytest.raises(WorldFormatError, match="ends early"):
+                nbt.read(nbt.Cursor(b"\x0a\0\0" + data + b"\0"), want)
+
+
+def test_nbt_gives_what_is_wanted_and_nothing_else() -> None:
+    tree = {
+        "byte": np.int8(-3),
+        "short": np.int16(-300),
+        "int": 70_000,
+        "text": "höhle",
+        "bytes": b"\x01\xff",
+        "longs": np.array([1, -2]),
+        "empty": np.array([], np.int64),
+        "list": [{"a": 1, "b": 2}, {"b": 3}],
+        "none": [],
+        "texts": ["x", "y"],
+        "inner": {"deep": {"er": 5}},
+    }
+    want: nbt.Want = {key.encode(): None for key in tree} | {
+        b"list": {b"b": None},
+        b"none": {b"b": None},
+        b"inner": {b"deep": {b"er": None}},
+        b"text": None,
+        b"absent": None,
+    }
+    name, found = nbt.read(nbt.Cursor(named("root", tree)), want)
+    assert name == "root"
+    assert {key: found[key] for key in ("byte", "short", "int", "text")} == {
+        key: tree[key] for key in ("byte", "short", "int", "text")
+    }
+    assert found["list"] == [{"b": 2}, {"b": 3}]
+    assert found["none"] == []
+    assert found["inner"] == {"deep": {"er": 5}}
+    assert "texts" not in found
+    for key, values in (("bytes", [1, -1]), ("longs", [1, -2]), ("empty", [])):
+        array = found[key]
+        assert isinstance(array, np.ndarray)
+        assert array.tolist() == values
+    assert nbt.read(nbt.Cursor(named("", {"a": 1, "b": {"c": 1}, "d": "x"})), nbt.EVERY)[1] == {
+        "a": 1,
+        "d": "x",
+    }
+
+
+def test_unpacking_stops_exactly_at_the_limit() -> None:
+    for pack in (gzip.compress, zlib.compress):
+        assert nbt.decompress(pack(bytes(1000)), 1000) == bytes(1000)
+        with pytest.raises(WorldFormatError, match="more than 999 bytes"):
+            nbt.decompress(pack(bytes(1000)), 999)
+        with pytest.raises(WorldFormatError, match="ends early"):
+            nbt.decompress(pack(bytes(1000))[:-1], 1000)
+        with pytest.raises(WorldFormatError, match="is damaged"):
+            nbt.decompress(pack(b"abcdef")[:-4] + b"\0\0\0\0", 1000)
+
+
+def test_a_thin_box_of_too_many_sections_is_refused(tmp_path: Path) -> None:
+    cells = np.zeros((1, 1, 2**23 + 1), np.uint8)
+    refused(tmp_path, archive(cells=cells, palette=PALETTE), "touch 524289 sections, more than 524288")
+    document = schem((-1, 1, 8192), {"air": 0}, bytes(1))
+    refused(tmp_path, document, "65535x1x8192 cells touch more than 524288 sections")
+
+
+def test_a_bomb_in_an_archive_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ecs_audio.world.archive.MAX_ARCHIVE_BYTES", 2**24)
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as file:
+        for i in range(5):
+            with file.open(f"x{i}.npy", "w") as member:
+                for _ in range(4):
+                    member.write(bytes(2**20))
+    refused(tmp_path, stream.getvalue(), "unpacks to 20971520 bytes, more than 16777216")
