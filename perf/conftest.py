@@ -1,36 +1,78 @@
 """Worlds and engines that the benchmarks share. Kernels are compiled before any time is taken."""
 
 import sys
+import time
 from pathlib import Path
 
+import figures
+import landscape as scenery
 import numpy as np
 import pytest
+from pytest_benchmark.timers import default_timer
+from pytest_benchmark.utils import NameWrapper
 
 import ecs_audio as ea
 import ecs_audio.engine
+from ecs_audio.components.geometry import Geometry
 from ecs_audio.kernels import jit
+from ecs_audio.systems.geometry import follow
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))  # the naive twins
 
 
-TABLE: list[str] = []
+def pytest_addoption(parser):
+    parser.addoption("--quick", action="store_true", help="fewer rounds and smaller sizes, the same figures")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config):
+    # Other processes take turns on the processor; a benchmark that waits for some says time.perf_counter.
+    if config.getoption("benchmark_timer") == str(NameWrapper(default_timer)):
+        config.option.benchmark_timer = str(NameWrapper(time.thread_time))
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_terminal_summary(terminalreporter):
-    for line in TABLE:
+    for line in figures.LINES:
         terminalreporter.write_line(line)
 
 
 @pytest.fixture(scope="session")
-def table():
-    """Lines to be printed at the end."""
-    return TABLE
+def quick(request):
+    """Whether small sizes do: a short run, or one that takes no time at all."""
+    return request.config.getoption("quick") or request.config.getoption("benchmark_disable")
+
+
+@pytest.fixture
+def rounds(benchmark, quick):
+    """A function: how many of so many rounds are to be done.
+
+    Many short ones: on a busy machine their median ratio is steadier than that of few long ones.
+    """
+
+    def of(full, short=3):
+        return 1 if not benchmark.enabled else short if quick else full
+
+    return of
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _compiled():
     jit.prepare_all()
+
+
+@pytest.fixture(scope="session")
+def land(quick):
+    """1024 x 256 x 1024 cells, or in short 512 x 256 x 512 of them."""
+    return scenery.landscape(low=(256, 0), wide=512) if quick else scenery.landscape()
+
+
+@pytest.fixture(scope="session")
+def geometry(land):
+    """The acoustic copy of it."""
+    geometry = Geometry()
+    follow(geometry, land.world)
+    return geometry
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ PLATEAU = 64
 
 
 class Landscape(NamedTuple):
-    """The world, and where its parts are."""
+    """The world, and where its parts are. x and z are cells of the world's, whatever part of it is built."""
 
     world: ea.World
     ground: np.ndarray
@@ -59,10 +59,11 @@ def lay(world, ground):
     """Stone, three cells of dirt, and grass."""
     stone, dirt, grass = (world.palette.id(name) for name in ("stone", "dirt", "grass_block"))
     y = np.arange(HIGH)[None, :, None]
-    for x in range(0, WIDE, 64):
-        top = ground[x : x + 64, None, :]
+    (x0, _, z0), (x1, _, z1) = world.origin, world.origin + world.size
+    for x in range(x0, x1, 64):
+        top = ground[x : x + 64, None, z0:z1]
         earth = np.where(y < top - 3, stone, np.where(y < top, dirt, grass))
-        world.put((x, 0, 0), np.where(y <= top, earth, 0).astype(np.uint16))
+        world.put((x, 0, z0), np.where(y <= top, earth, 0).astype(np.uint16))
 
 
 def build_town(world, rng):
@@ -111,10 +112,10 @@ def plant(world, rng, ground, middle):
         world.fill((x, y + 1, z), (x + 1, y + 6, z + 1), "oak_log")
 
 
-def landscape(seed=7):
-    """Build it: 1024 x 256 x 1024 cells in some seconds."""
+def landscape(seed=7, low=(0, 0), wide=WIDE):
+    """Build it, or a square of it with town and canyon: `wide` cells from `low` on, in some seconds."""
     rng = np.random.default_rng(seed)
-    world = ea.World.empty(size=(WIDE, HIGH, WIDE))
+    world = ea.World.empty(size=(wide, HIGH, wide), origin=(low[0], 0, low[1]))
     ground, middle = terrain(rng)
     lay(world, ground)
     dig_caves(world, rng, ground)
@@ -126,17 +127,18 @@ def landscape(seed=7):
 def places(land, count=25, seed=3):
     """Where rays begin [m], by kind of place: (count, 3) each."""
     rng = np.random.default_rng(seed)
+    (x0, _, z0), (x1, _, z1) = land.world.origin + 30, land.world.origin + land.world.size - 30
 
     def around(x, y, z):
         return np.stack([x, y, z], axis=1) + rng.uniform(0, 1, (count, 3))
 
-    x, z = rng.integers(30, WIDE - 30, (2, 40 * count))
+    x, z = rng.integers(x0, x1, 40 * count), rng.integers(z0, z1, 40 * count)
     y = land.ground[x, z]
     open_air = [k for k in range(len(x)) if land.world.material((x[k], y[k] + 2, z[k])) == "air"]
     open_air = [k for k in open_air if abs(z[k] - land.canyon[x[k]]) > 30][:count]
     high = slice(-count, None)
     house = land.houses[rng.permutation(len(land.houses))[:count]]
-    along = rng.integers(30, WIDE - 30, count)
+    along = rng.integers(x0, x1, count)
     across = land.canyon[along] + rng.integers(-8, 8, count)
     return {
         "open": around(x[open_air], y[open_air] + 2, z[open_air]),
@@ -155,3 +157,12 @@ def sphere(count=256):
     turn, up = i * np.pi * (1 + 5**0.5), 2 * (i + 0.5) / count - 1
     flat = np.sqrt(1 - up * up)
     return np.stack([flat * np.cos(turn), up, flat * np.sin(turn)], axis=1)
+
+
+def dense(world):
+    """A world as an array of uint8 ids (x, y, z)."""
+    out, (x0, y0, z0) = np.zeros(world.size, np.uint8), world.origin
+    for x in range(0, len(out), 64):
+        wide = min(64, len(out) - x)
+        out[x : x + wide] = world.ids((x0 + x, y0, z0), (x0 + x + wide, *(world.origin + world.size)[1:]))
+    return out

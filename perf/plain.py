@@ -78,27 +78,53 @@ def occlusions(filled, per_metre, a, b, out):
                 break
 
 
+@numba.njit(nogil=True, error_model="numpy")
+def rectangles_of(solid, out):
+    """Merge the faces across the first axis: rows of equal runs along the last. Returns how many there are.
+
+    solid: bool (plane, u, v). out: int32 (n, 6), plane, u, v, du, dv and which side is filled.
+    """
+    planes, rows, columns = solid.shape
+    count, begun = 0, np.full(columns, -1)
+    for p in range(planes - 1):
+        for u in range(rows):
+            v = 0
+            while v < columns:
+                below, above = solid[p, u, v], solid[p + 1, u, v]
+                if below == above:
+                    v += 1
+                    continue
+                end = v + 1
+                while end < columns and solid[p, u, end] == below and solid[p + 1, u, end] == above:
+                    end += 1
+                k = begun[v]
+                if (
+                    k >= 0
+                    and out[k, 0] == p + 1
+                    and out[k, 1] + out[k, 3] == u
+                    and out[k, 4] == end - v
+                    and out[k, 5] == below
+                ):
+                    out[k, 3] += 1
+                else:
+                    if count == len(out):
+                        raise ValueError("more rectangles than there is room for")
+                    out[count, 0], out[count, 1], out[count, 2] = p + 1, u, v
+                    out[count, 3], out[count, 4], out[count, 5] = 1, end - v, below
+                    begun[v] = count
+                    count += 1
+                v = end
+    return count
+
+
 def quads(filled):
     """Rectangles (axis, plane, u, v, du, dv) of all faces between filled and empty cells, merged."""
     found = []
     for axis in range(3):
-        solid = np.moveaxis(filled != 0, axis, 0)
-        for lower, upper in ((solid[:-1], solid[1:]), (solid[1:], solid[:-1])):
-            face = lower & ~upper
-            runs = np.diff(face.astype(np.int8), axis=2, prepend=0, append=0)
-            p, u, v = (runs == 1).nonzero()
-            end = (runs == -1).nonzero()[2]
-            order = np.lexsort((u, end, v, p))
-            p, u, v, end = p[order], u[order], v[order], end[order]
-            new = np.ones(len(p), bool)
-            new[1:] = (p[1:] != p[:-1]) | (v[1:] != v[:-1]) | (end[1:] != end[:-1]) | (u[1:] != u[:-1] + 1)
-            start = np.flatnonzero(new)
-            du = np.diff(np.append(start, len(p)))
-            found.append(
-                np.stack(
-                    [np.full(len(start), axis), p[start] + 1, u[start], v[start], du, (end - v)[start]], 1
-                )
-            )
+        solid = np.ascontiguousarray(np.moveaxis(filled != 0, axis, 0))
+        out = np.zeros((solid.size // 16 + 16, 6), np.int32)
+        out = out[: rectangles_of(solid, out)]
+        found.append(np.column_stack([np.full(len(out), axis, np.int32), out[:, :5]]))
     return np.concatenate(found)
 
 

@@ -1,48 +1,33 @@
-"""What live output costs: a tick that publishes, the loop that renders ahead, and the first sound."""
+"""What live output costs: a tick that publishes beside one that steers the mixer itself."""
 
-import subprocess
-import sys
-
-import pytest
+from figures import note
 from lockstep import Device
+from turns import Turn, seconds
 
-IMPORT = "import ecs_audio"
-FIRST_SOUND = """
-import time
-import ecs_audio as ea
-from ecs_audio.output.ring import READ
-
-world = ea.World.empty(size=(128, 64, 128))
-world.fill((60, 0, 40), (61, 8, 90), "stone")
-clips = ea.Clips()
-clips.synthesize("beep")
-with ea.Engine(world, clips) as engine, ea.Speakers(engine, device="silent") as speakers:
-    engine.spawn("beep", position=(50, 6, 64), looping=True)
-    while not speakers.peaks[0]:
-        engine.tick(1 / 60)
-        time.sleep(1 / 60)
-"""
+TICK = 1 / 60
 
 
-@pytest.mark.parametrize(("program", "what"), [(IMPORT, "import"), (FIRST_SOUND, "first sound")])
-def test_start_of_a_process(benchmark, program, what):
-    """From the start of Python, kernels in the cache, to the import or to the first sound in the ring."""
-    command = [sys.executable, "-c", program]
-    benchmark.pedantic(subprocess.run, args=(command,), kwargs={"check": True}, rounds=5, warmup_rounds=1)
-    benchmark.extra_info["what"] = what
+def test_a_tick_that_publishes_beside_one_that_steers(benchmark, rounds, crowd):
+    (steering, _, step), (live, _, stroll) = crowd(100), crowd(100)
+    with steering, live:
+        device = Device(live)
 
+        def before():
+            stroll()
+            device.take(800)
 
-@pytest.mark.parametrize("live", [False, True])
-def test_a_tick_that_publishes_beside_one_that_steers(benchmark, crowd, live):
-    engine, _, move = crowd(100)
-    with engine:
-        device = Device(engine) if live else None
+        def offline():
+            step()
+            steering.render(800)
 
-        def setup():
-            move()
-            device.take(800) if device else engine.render(800)
-
-        benchmark.pedantic(engine.tick, args=(1 / 60,), setup=setup, rounds=200)
-        benchmark.extra_info["play_microseconds"] = engine.telemetry.microseconds["play"]
-        if device:
-            benchmark.extra_info |= {"load": engine.live.load, "peak_load": engine.live.peak_load}
+        benchmark.pedantic(live.tick, args=(TICK,), setup=before, rounds=rounds(200, 50))
+        turns = Turn(lambda: live.tick(TICK), before, 11), Turn(lambda: steering.tick(TICK), offline, 11)
+        taken = seconds(rounds(41, 15), *turns)
+        benchmark.extra_info |= {
+            "play_microseconds": live.telemetry.microseconds["play"],
+            "load": live.live.load, "peak_load": live.live.peak_load,
+        }  # fmt: skip
+    note(
+        benchmark, "tick.live", "A tick of 100 sources that publishes to live output", taken[:, 0],
+        peer="tick that steers the mixer", peer_values=taken[:, 1],
+    )  # fmt: skip

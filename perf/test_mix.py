@@ -1,6 +1,5 @@
 """What a block of the whole mix costs, beside OpenAL Soft and numpy with scipy, interleaved."""
 
-import time
 from contextlib import ExitStack
 from typing import NamedTuple
 
@@ -8,12 +7,15 @@ import by_hand
 import numpy as np
 import openal
 import pytest
+from curves import note_curve
+from figures import note
+from turns import Turn, seconds
 
 import ecs_audio as ea
 from ecs_audio.kernels.shelf import corner_of, shelf_coefficients
 
 FRAMES, VOICES, TAPS, TICK = 512, 100, 64, 1 / 60
-ROUNDS, BLOCKS = 7, 100
+ROUNDS, SHORT, BLOCKS = 61, 25, 11
 LOW, HIGH = np.array((12, 8, 14)), np.array((52, 20, 50))
 """Inside of the hall: 40 x 12 x 36 m, wide enough that sound goes into both reverbs."""
 WALLS = ((20, 14, 46, "stone"), (44, 36, 50, "oak_planks"))
@@ -71,11 +73,12 @@ def busy(clips):
     """A function: a scene of so many loops in the hall, with at most so many echoes, two seconds old."""
     engines = ExitStack()
 
-    def make(voices, taps, reader):
+    def make(voices, taps, reader, **switches):
         rng = np.random.default_rng(1)
+        switches = {"echoes": taps > 0} | switches
         settings = ea.Settings(
-            echoes=taps > 0, max_taps=taps, max_voices=max(voices, 128), interpolation=reader
-        )
+            max_taps=taps, max_voices=max(voices, 128), interpolation=reader, **switches
+        )  # fmt: skip
         scene = Scene(engines.enter_context(ea.Engine(hall(), clips, settings=settings)))
         scene.engine.listener.look(position=(32.5, 10.7, 32.5), forward=(1, 0, 0))
         for k in range(voices):
@@ -95,46 +98,26 @@ def busy(clips):
         yield make
 
 
-def seconds(benchmark, *mixers):
-    """Seconds that a block of each mixer takes, in turn: the median of each round, (rounds, mixers).
-
-    mixers: functions to be called before each block, untimed, and for it.
-    """
-    taken = np.zeros((ROUNDS, len(mixers), BLOCKS) if benchmark.enabled else (1, len(mixers), 2))
-    for turn in taken:
-        for own, (before, block) in zip(turn, mixers, strict=True):
-            for k in range(len(own)):
-                before()
-                start = time.perf_counter()
-                block()
-                own[k] = time.perf_counter() - start
-    return np.median(taken, axis=2)
-
-
-def compare(benchmark, table, scene, name, theirs, target):
-    """Interleave a scene with a peer, and note times and ratio."""
-    benchmark.pedantic(scene.block, setup=scene.keep_up, rounds=BLOCKS)
+def compare(benchmark, rounds, scene, name, peer, theirs):
+    """Time a scene and a peer in turn, and note the figure."""
     scene.keep_up()
     assert 0.0 < np.abs(scene.block()).max() < 1.0
     assert 0.0 < np.abs(theirs()).max() < 2.0
-    taken = seconds(benchmark, (scene.keep_up, scene.block), (lambda: None, theirs))
-    ours, peer = np.median(taken, axis=0)
-    ratio = np.median(taken[:, 1] / taken[:, 0])
+    benchmark.pedantic(scene.block, setup=scene.keep_up, rounds=rounds(100, 50))
+    # numpy takes thirty times as long.
+    slow = BLOCKS if "OpenAL" in peer else 3
+    taken = seconds(
+        rounds(ROUNDS, SHORT), Turn(scene.block, scene.keep_up, BLOCKS), Turn(theirs, repeats=slow)
+    )
     what, settings = scene.what(), scene.engine.settings
-    reader = settings.interpolation
     assert what["voices"] == VOICES
     assert what["sends"] == 2 * VOICES
     assert what["taps"] >= 0.9 * settings.max_taps
-    verdict = "" if target is None else f" (target {target}: {'met' if ratio >= target else 'missed'})"
-    benchmark.extra_info |= what | {
-        "frames": FRAMES, "reader": reader, "peer": name, "seconds": ours, "peer_seconds": peer,
-        "ratio_to_peer": ratio, "target": target,
-    }  # fmt: skip
-    if benchmark.enabled:
-        table.append(
-            f"block  {what['voices']:4} voices {what['taps']:3} taps {what['sends']:4} sends  {reader:6} "
-            f"{1e3 * ours:6.3f} ms  {ratio:5.1f} x {name}{verdict}"
-        )
+    benchmark.extra_info |= what | {"frames": FRAMES, "reader": settings.interpolation}
+    echoes = settings.max_taps if settings.echoes else 0
+    title = f"{FRAMES} frames of {VOICES} voices, {echoes} echoes, {settings.interpolation}"
+    note(benchmark, name, f"{title}, beside {peer}", taken[:, 0], peer=peer, peer_values=taken[:, 1])
+    return title, taken[:, 0]
 
 
 def need_openal():
@@ -143,44 +126,59 @@ def need_openal():
 
 
 @pytest.mark.parametrize(
-    ("taps", "reader", "resampler", "target"),
+    ("name", "taps", "reader", "resampler"),
     [
-        (TAPS, "linear", "Linear", 4.5),
-        (0, "linear", "Linear", 7.0),
-        (TAPS, "sinc8", "Linear", 3.3),
-        (TAPS, "sinc8", "Cubic", None),
-        (TAPS, "sinc8", "11th order Sinc (fast)", None),
+        ("linear", TAPS, "linear", "Linear"),
+        ("dry", 0, "linear", "Linear"),
+        ("sinc8", TAPS, "sinc8", "Linear"),
+        ("sinc8_cubic", TAPS, "sinc8", "Cubic"),
+        ("sinc8_sinc", TAPS, "sinc8", "11th order Sinc (fast)"),
     ],
 )
-def test_block_beside_openal(benchmark, busy, noise, table, taps, reader, resampler, target):
+def test_block_beside_openal(benchmark, rounds, busy, noise, name, taps, reader, resampler):
+    """OpenAL does sources with a filter each and two EAX reverbs; nothing moves, and it has no echoes."""
     need_openal()
     with openal.mixer(noise, VOICES, resampler=resampler, frames=FRAMES) as theirs:
-        compare(benchmark, table, busy(VOICES, taps, reader), f"OpenAL {resampler}", theirs, target)
+        scene = busy(VOICES, taps, reader)
+        compare(benchmark, rounds, scene, f"mix.block.{name}", f"OpenAL {resampler}", theirs)
 
 
-def test_block_beside_numpy(benchmark, busy, noise, table):
+@pytest.mark.parametrize("reader", ["linear", "sinc8"])
+def test_block_beside_numpy(benchmark, rounds, busy, noise, reader):
+    """numpy and scipy interpolate linearly whatever we do."""
     theirs = by_hand.mixer(noise, VOICES, TAPS, frames=FRAMES)
-    compare(benchmark, table, busy(VOICES, TAPS, "linear"), "numpy and scipy", theirs, 30.0)
+    name = "mix.block.numpy" if reader == "linear" else "mix.block.sinc8_numpy"
+    title, taken = compare(benchmark, rounds, busy(VOICES, TAPS, reader), name, "numpy and scipy", theirs)
+    note(benchmark, f"mix.time.{reader}", title, taken)
 
 
-def test_block_by_voices(benchmark, busy, table):
+@pytest.mark.parametrize("reader", ["linear", "sinc8"])
+@pytest.mark.parametrize("taps", [0, TAPS])
+def test_block_by_voices(benchmark, rounds, busy, reader, taps):
     counts = [16, 64, 256, 1000]
-    scenes = [busy(count, 0, "linear") for count in counts]
-    benchmark.pedantic(scenes[-1].block, setup=scenes[-1].keep_up, rounds=BLOCKS)
-    taken = np.median(seconds(benchmark, *((scene.keep_up, scene.block) for scene in scenes)), axis=0)
+    scenes = [busy(count, taps, reader) for count in counts]
+    benchmark.pedantic(scenes[-1].block, setup=scenes[-1].keep_up, rounds=rounds(100, 50))
+    turns = [Turn(scene.block, scene.keep_up, BLOCKS) for scene in scenes]
+    taken = seconds(rounds(ROUNDS, 15), *turns)
     assert [scene.what()["voices"] for scene in scenes] == counts
-    order = np.polyfit(np.log(counts), np.log(taken), 1)[0]
-    each, base = np.polyfit(counts, taken, 1, w=1 / taken)
-    benchmark.extra_info |= {
-        "frames": FRAMES, "voices": counts, "seconds": taken.tolist(), "order": order,
-        "seconds_per_voice": each, "seconds_without": base,
-    }  # fmt: skip
-    if benchmark.enabled:
-        times = ", ".join(f"{1e3 * t:.3f}" for t in taken)
-        table.append(
-            f"block  {', '.join(map(str, counts))} voices linear: {times} ms, "
-            f"voices ^ {order:.2f}, {1e6 * each:.2f} us each"
-        )
+    what, name = f"{reader}, {taps} echoes", f"mix.voices.{reader}.{taps}"
+    if reader == "linear" and not taps:
+        for count, each in zip(counts[2:], taken.T[2:], strict=True):
+            note(benchmark, f"mix.time.{count}", f"{FRAMES} frames of {count} voices, {what}", each)
+    note_curve(benchmark, name, f"A block by voices, {what}", "voices", counts, taken, expected=1)
+
+
+@pytest.mark.parametrize("switched_off", ["reverberation", "echoes"])
+def test_block_without(benchmark, rounds, busy, switched_off):
+    """What a part of the mix costs: a block with it over one without, in turn."""
+    scenes = [busy(VOICES, TAPS, "sinc8"), busy(VOICES, TAPS, "sinc8", **{switched_off: False})]
+    benchmark.pedantic(scenes[1].block, setup=scenes[1].keep_up, rounds=rounds(100, 50))
+    turns = [Turn(scene.block, scene.keep_up, BLOCKS) for scene in scenes]
+    taken = seconds(rounds(ROUNDS, 15), *turns)
+    note(
+        benchmark, f"mix.without.{switched_off}", f"A block without {switched_off}", taken[:, 1],
+        peer="the whole mix", peer_values=taken[:, 0],
+    )  # fmt: skip
 
 
 def test_our_shelf_is_openals_low_pass():

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from bodies import Stage
+from figures import note
 from naive_movement import boxes
+from turns import Turn, seconds
 
 import ecs_audio as ea
 
@@ -33,7 +35,7 @@ def crowd(world, kind, count, **options):
 
 @pytest.mark.parametrize("count", [1, 100, 1000])
 @pytest.mark.parametrize("kind", ["walker", "debris", "projectile"])
-def test_movers(benchmark, rubble, kind, count):
+def test_movers(benchmark, rounds, rubble, kind, count):
     """Walkers that walk, debris that was just kicked, projectiles at 20 m/s or so."""
     stage = crowd(rubble, kind, count)
     m, rng = stage.movers, np.random.default_rng(2)
@@ -47,31 +49,25 @@ def test_movers(benchmark, rubble, kind, count):
             m.position[:, 1] += 1.5
             m.velocity[:] = rng.normal(size=(count, 3)) * 20
 
-    benchmark.pedantic(stage.tick, args=(1 / 60,), setup=setup, rounds=200, warmup_rounds=20)
+    benchmark.pedantic(stage.tick, args=(1 / 60,), setup=setup, rounds=rounds(200, 50), warmup_rounds=20)
     each = benchmark.stats.stats.median / count if benchmark.stats else 0.0
     benchmark.extra_info |= {"movers": count, "microseconds_each": round(each * 1e6, 3)}
 
 
 @pytest.mark.parametrize("cells", [1, 10, 175])
-def test_long_ways(benchmark, rubble, cells):
-    """A body that goes so many cells in a tick, through the air."""
+def test_long_ways_beside_a_scan(benchmark, rounds, rubble, cells):
+    """A body that goes so many cells in a tick, through the air, beside a look at every cell of the box
+    around its way, with numpy.
+    """
     stage = Stage(rubble)
     mover = stage.add((20, 30, 20), "projectile", size=(0.8, 1.8, 0.8), gravity=0)
     stage.tick()
-    way = np.array((1, 0.02, 0.9)) / np.hypot(1, 0.9)
-
-    def setup():
-        stage.movers.position[mover] = (20, 30, 20)
-        stage.movers.velocity[mover] = way * cells * 60
-
-    benchmark.pedantic(stage.tick, args=(1 / 60,), setup=setup, rounds=200)
-
-
-@pytest.mark.parametrize("cells", [1, 10, 175])
-def test_long_ways_by_a_scan(benchmark, rubble, cells):
-    """The same by looking at every cell of the box around the way, with numpy."""
-    low, high = np.array((19.6, 30, 19.6)), np.array((20.4, 31.8, 20.4))
     way = np.array((1, 0.02, 0.9)) / np.hypot(1, 0.9) * cells
+    low, high = np.array((19.6, 30, 19.6)), np.array((20.4, 31.8, 20.4))
+
+    def put_back():
+        stage.movers.position[mover] = (20, 30, 20)
+        stage.movers.velocity[mover] = way * 60
 
     def scan():
         begin, end = boxes(rubble, np.minimum(low, low + way), np.maximum(high, high + way))
@@ -82,4 +78,12 @@ def test_long_ways_by_a_scan(benchmark, rubble, cells):
         return enter[enter < leave].min(initial=1.0)
 
     assert scan() == 1.0
-    benchmark.pedantic(scan, rounds=5 if cells > 100 else 50)
+    benchmark.pedantic(stage.tick, args=(1 / 60,), setup=put_back, rounds=rounds(200, 50))
+    repeats = 1 if cells > 100 else 11
+    taken = seconds(
+        rounds(15, 5), Turn(lambda: stage.tick(1 / 60), put_back, 11), Turn(scan, repeats=repeats)
+    )
+    note(
+        benchmark, f"tick.way.{cells}", f"A tick of a body that goes {cells} cells", taken[:, 0],
+        peer="scan with numpy", peer_values=taken[:, 1],
+    )  # fmt: skip

@@ -1,0 +1,122 @@
+"""How fast worlds are read, beside readers that go block by block, in Python."""
+
+import gzip
+import os
+import struct
+from pathlib import Path
+
+import numpy as np
+import per_block
+import pytest
+from figures import note
+from turns import Turn, seconds
+
+import ecs_audio as ea
+
+DATA = Path(os.environ.get("ECS_AUDIO_DATA", Path(__file__).parents[2] / "shared" / "data")) / "worlds"
+SHARE = 7
+"""The reader block by block takes one chunk of so many, or it would take all the time."""
+
+
+def real(name):
+    if not (DATA / name).exists():
+        pytest.skip(f"{DATA / name} is absent; ECS_AUDIO_DATA may say where the data is")
+    return DATA / name
+
+
+def tag(kind, name, payload):
+    return struct.pack(">BH", kind, len(name)) + name.encode() + payload
+
+
+def write_schematic(path, world):
+    """A world as a Sponge schematic of version 2, for up to 128 names."""
+    ids = world.ids(world.origin, world.origin + world.size).transpose(1, 2, 0)
+    edges = zip(("Height", "Length", "Width"), ids.shape, strict=True)
+    names = [tag(3, f"minecraft:{name}", struct.pack(">i", k)) for k, name in enumerate(world.palette.names)]
+    tree = [tag(2, name, struct.pack(">H", edge)) for name, edge in edges]
+    tree += [tag(3, "Version", struct.pack(">i", 2)), tag(10, "Palette", b"".join(names) + b"\0")]
+    tree += [tag(7, "BlockData", struct.pack(">i", ids.size) + ids.astype(np.uint8).tobytes())]
+    path.write_bytes(gzip.compress(tag(10, "Schematic", b"".join(tree) + b"\0"), 6, mtime=0))
+
+
+@pytest.fixture(scope="module")
+def own(hills, tmp_path_factory):
+    """A piece of the hills, 64 x 96 x 64 cells, as `.schem` and as `.npz`."""
+    folder, (world, _) = tmp_path_factory.mktemp("worlds"), hills
+    piece = ea.World.empty(size=(64, 96, 64))
+    for name in world.palette.names:
+        piece.palette.id(name)
+    piece.put((0, 0, 0), world.ids((224, 0, 224), (288, 96, 288)))
+    write_schematic(folder / "hills.schem", piece)
+    piece.save(folder / "hills.npz")
+    return folder
+
+
+def compare(benchmark, rounds, name, title, path, cells, theirs, their_cells):
+    """Time our reader and another in turn, by the cells they read in a second."""
+    benchmark.pedantic(ea.World.load, args=(path,), rounds=rounds(5, 2))
+    repeats = 1 if path.stat().st_size > 1 << 18 else 5
+    taken = seconds(rounds(11, 5), Turn(lambda: ea.World.load(path), repeats=repeats), theirs)
+    benchmark.extra_info |= {"cells": cells, "bytes": path.stat().st_size}
+    note(
+        benchmark, name, title, cells / taken[:, 0], "1/s", better="higher", peer="block by block",
+        peer_values=their_cells / taken[:, 1],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("version", ["1.21.1", "1.18.2"])
+def test_region(benchmark, rounds, version):
+    path = real(f"mca_{version}_r.0.0.mca")
+    data, world = path.read_bytes(), ea.World.load(path)
+    for at, names in list(per_block.region(data, 64).items())[::5]:
+        low = 16 * np.array(at)
+        ids = world.ids(low, low + 16).transpose(1, 2, 0).ravel()
+        assert [world.palette.names[k] for k in ids[::37]] == names[::37]
+    every = len(per_block.region(data, SHARE)) * 4096
+    whole = sum(world.section_counts()[:3]) * 4096
+    compare(
+        benchmark, rounds, f"worlds.mca.{version}", f"Cells read from a region of {version}", path, whole,
+        lambda: per_block.region(data, SHARE), every,
+    )  # fmt: skip
+
+
+def check_schematic(path):
+    """That both readers find the same; returns the number of cells."""
+    world, (found, size) = ea.World.load(path), per_block.schematic(path.read_bytes())
+    assert tuple(world.size) == size
+    for place in list(found)[::97]:
+        assert world.material(place) in (found[place], f"{found[place]}[type=double]")
+    return int(np.prod(size))
+
+
+@pytest.mark.parametrize("which", ["smallhouse", "hills"])
+def test_schematic(benchmark, rounds, request, which):
+    is_own = which == "hills"
+    path = request.getfixturevalue("own") / "hills.schem" if is_own else real("sponge_v2_smallhouse1.schem")
+    data, cells = path.read_bytes(), check_schematic(path)
+    compare(
+        benchmark, rounds, f"worlds.schem.{which}", f"Cells read from a schematic, {which}", path, cells,
+        lambda: per_block.schematic(data), cells,
+    )  # fmt: skip
+
+
+def test_own_format(benchmark, rounds, own):
+    """`.npz` beside the same world as a schematic."""
+    path, other = own / "hills.npz", own / "hills.schem"
+    benchmark.pedantic(ea.World.load, args=(path,), rounds=rounds(5, 2))
+    turns = (Turn(lambda path=path: ea.World.load(path), repeats=5) for path in (path, other))
+    taken = seconds(rounds(11, 5), *turns)
+    cells = int(np.prod(ea.World.load(path).size))
+    note(
+        benchmark, "worlds.npz", "Cells read from .npz", cells / taken[:, 0], "1/s", better="higher",
+        peer="the same as .schem", peer_values=cells / taken[:, 1],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["mcedit_Station.schematic", "vox_mmmm_scene_riot.vox"])
+def test_other_formats(benchmark, rounds, name):
+    path = real(name)
+    benchmark.pedantic(ea.World.load, args=(path,), rounds=rounds(10, 3))
+    taken = seconds(rounds(11, 5), Turn(lambda: ea.World.load(path), repeats=3))[:, 0]
+    cells, kind = int(np.prod(ea.World.load(path).size)), name.rpartition(".")[2]
+    note(benchmark, f"worlds.{kind}", f"Cells read from {name}", cells / taken, "1/s", better="higher")
