@@ -17,7 +17,7 @@ PLAIN = {
 MAY_IMPORT = {
     "ecs_audio/kernels": {"ecs_audio.kernels", "numpy", "numba", "llvmlite"},
     "ecs_audio/components": {"ecs_audio.components", "numpy"},
-    "ecs_audio/world": {"ecs_audio.world", "numpy", "msgspec"},
+    "ecs_audio/world": {"ecs_audio.world", "numpy", "msgspec", "lz4"},
     "ecs_audio/clips": {"ecs_audio.clips", "numpy", "soundfile", "soxr"},
     "ecs_audio/output": {"ecs_audio.output", "ecs_audio.kernels", "numpy", "soundfile", "sounddevice"},
     "ecs_audio/analysis": {"ecs_audio.analysis", "numpy", "scipy", "pyloudnorm"},

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from test_world_files import bomb, load, named, real, refused, survive
 
 from ecs_audio.world import Palette, World
-from ecs_audio.world.schematic import _shipped
+from ecs_audio.world.numeric import _shipped
 
 
 def mcedit(size: tuple[int, int, int], blocks: bytes, data: bytes | None = None, **extra: Any) -> bytes:

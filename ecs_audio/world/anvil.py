@@ -1,4 +1,4 @@
-"""Anvil regions (`.mca`): 32x32 chunks of sections, as Minecraft writes them since 1.16."""
+"""Regions (`.mca`): 32x32 chunks of sections, in all layouts that Minecraft ever wrote."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Sized
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Final, TypeVar
 
 import numpy as np
 
+from ecs_audio.world import external, nbt, skipped, unpacking
 from ecs_audio.world import grid as grids
-from ecs_audio.world import nbt
 from ecs_audio.world.chunk import decode, region_of
 from ecs_audio.world.columns import EVERY_HEIGHT, Columns, cropped, drop, make, store
 from ecs_audio.world.errors import OutsideError, WorldFormatError
@@ -22,8 +23,8 @@ from ecs_audio.world.window import Window
 _SECTOR: Final = 4096
 HEADER: Final = 2 * _SECTOR
 """Bytes that say where the chunks of a region are."""
-_MAX_REASONS: Final = 20
-_MAX_CHUNKS: Final = 8
+_EXTERNAL: Final = 128
+"""Added to the compression of a chunk that lies beside the region, in a file of its own."""
 _ENOUGH: Final = 3
 """Chunks that must agree on where a region lies."""
 
@@ -39,20 +40,20 @@ class Budget:
 
 
 def read(
-    data: bytes, palette: Palette, strict: bool, part: Window | None = None
+    data: bytes, palette: Palette, strict: bool, part: Window | None = None, file: Path | None = None
 ) -> tuple[grids.Grid, list[str]]:
     """Return the cells of a region, and a report of the chunks that had to be skipped.
 
-    The grid spans the chunks that are present and all heights at which one has a section; of a window, only
-    the chunks that it touches are unpacked, and heights reach from 0 to 255 at least. Raises
-    WorldFormatError where no chunk can be read, and with `strict` where one cannot, and OutsideError where
-    the window touches none.
+    Chunks too large for a region lie beside its `file`. The grid spans the chunks that are present and all
+    heights at which one has a section; of a window, only the chunks that it touches are unpacked, and heights
+    reach from 0 to 255 at least. Raises WorldFormatError where no chunk can be read, and with `strict` where
+    one cannot, and OutsideError where the window touches none.
     """
     present, budget = chunks_in(data), Budget()
     if part is not None:
-        return _read_part(data, present, palette, strict, part, budget)
+        return _read_part(data, present, palette, strict, part, budget, file)
     columns = make((0, 0), (32, 32), EVERY_HEIGHT, len(present))
-    regions, reasons = gather(columns, data, present, None, palette, {}, budget)
+    regions, reasons = gather(columns, data, present, None, palette, {}, budget, file)
     votes = Counter(region for region in regions.values() if region)
     region = votes.most_common(1)[0][0] if votes else (0, 0)
     for number in [number for number, its in regions.items() if its not in (region, None)]:
@@ -68,16 +69,22 @@ def read(
 
 
 def _read_part(
-    data: bytes, present: list[int], palette: Palette, strict: bool, part: Window, budget: Budget
+    data: bytes,
+    present: list[int],
+    palette: Palette,
+    strict: bool,
+    part: Window,
+    budget: Budget,
+    file: Path | None,
 ) -> tuple[grids.Grid, list[str]]:
-    region = _region(data, present, budget)
+    region = _region(data, present, budget, file)
     (x0, z0), (x1, z1) = bounds(present, region)
     wanted = touched(present, region, part.lo[::2], part.hi[::2])
     if not wanted:
         ends = f"x {16 * x0} to {16 * x1 - 1} and z {16 * z0} to {16 * z1 - 1}"
         raise OutsideError(f"no chunk lies within {part}: its chunks span {ends}")
     columns = make(*bounds(wanted, region), range(part.lo[1], part.hi[1]), len(wanted))
-    regions, reasons = gather(columns, data, wanted, region, palette, {}, budget)
+    regions, reasons = gather(columns, data, wanted, region, palette, {}, budget, file)
     report = _report(reasons, regions, strict)
     low, high = span(columns)
     return cropped(columns, (x0, low, z0), (x1, high, z1)), report
@@ -122,6 +129,7 @@ def gather(
     palette: Palette,
     ids: dict[object, int],
     budget: Budget,
+    file: Path | None,
 ) -> tuple[dict[int, tuple[int, int] | None], dict[int, str]]:
     """Store chunks of a region: by number, the regions they belong to, and why others cannot be read.
 
@@ -132,7 +140,7 @@ def gather(
     x0, z0 = (0, 0) if region is None else (32 * region[0], 32 * region[1])
     for number in numbers:
         try:
-            contents = _contents(data, _offset(data, number), budget)
+            contents = _contents(data, number, budget, file)
             chunk = _decoded(contents, budget, partial(decode, number=number, palette=palette, ids=ids))
             if region is not None and chunk.region not in (region, None):
                 raise WorldFormatError(_stranger(chunk.region, region))
@@ -143,12 +151,12 @@ def gather(
     return regions, reasons
 
 
-def _region(data: bytes, numbers: list[int], budget: Budget) -> tuple[int, int]:
+def _region(data: bytes, numbers: list[int], budget: Budget, file: Path | None) -> tuple[int, int]:
     """Return the region that the first chunks agree on: a window must know before it unpacks them all."""
     votes: Counter[tuple[int, int]] = Counter()
     for number in numbers:
         with suppress(WorldFormatError):
-            contents = _contents(data, _offset(data, number), budget)
+            contents = _contents(data, number, budget, file)
             region = _decoded(contents, budget, partial(region_of, number=number))
             if region is not None:
                 votes[region] += 1
@@ -174,45 +182,29 @@ def _report(reasons: dict[int, str], regions: Sized, strict: bool) -> list[str]:
 
 def sentence(reasons: dict[int, str], total: int) -> str:
     """Say what was skipped and why, chunks with the same reason together."""
-    alike: dict[str, list[int]] = {}
-    for number, reason in sorted(reasons.items()):
-        alike.setdefault(reason, []).append(number)
-    listed = []
-    for reason, numbers in list(alike.items())[:_MAX_REASONS]:
-        chunks = ", ".join(f"({number % 32}, {number // 32})" for number in numbers[:_MAX_CHUNKS])
-        more = f" and {len(numbers) - _MAX_CHUNKS} more" if len(numbers) > _MAX_CHUNKS else ""
-        listed.append(f"chunk {chunks}{more}: {reason}")
-    if len(alike) > _MAX_REASONS:
-        listed.append(f"and {len(alike) - _MAX_REASONS} other reasons")
-    return f"skipped {len(reasons)} of {total} chunks: {'; '.join(listed)}."
+    places = {(number % 32, number // 32): reason for number, reason in sorted(reasons.items())}
+    return skipped.sentence("chunk", places, total)
 
 
-def _contents(data: bytes, offset: int, budget: Budget) -> bytes:
-    """Return the unpacked bytes of the chunk at an offset."""
+def _contents(data: bytes, number: int, budget: Budget, file: Path | None) -> bytes:
+    """Return the unpacked bytes of a chunk, from the region or from the file it is kept in."""
+    offset = _offset(data, number)
     if not HEADER <= offset <= len(data) - 5:
         raise WorldFormatError(f"it would lie outside the {len(data)} bytes of the file")
     length, compression = int.from_bytes(data[offset : offset + 4], "big"), data[offset + 4]
-    if not 1 < length <= len(data) - offset - 4:
+    is_external = bool(compression & _EXTERNAL)
+    if not (1 if is_external else 2) <= length <= len(data) - offset - 4:
         raise WorldFormatError(f"its length of {length} bytes does not fit the file")
-    if compression & 128:
-        raise WorldFormatError("it is kept in a file of its own (.mcc), which is not read")
-    if compression not in (1, 2, 3):
-        raise WorldFormatError(f"its compression {compression} is none of 1 (gzip), 2 (zlib) and 3 (none)")
     limit = min(MAX_CHUNK_BYTES, budget.bytes_left)
     if limit <= 0:
         raise WorldFormatError(f"the chunks before it unpack to the {MAX_REGION_BYTES} bytes of a region")
-    packed = data[offset + 5 : offset + 4 + length]
-    if compression == 3:
-        contents = packed
-    else:
-        # The most that deflate can unpack to, so that chunks that fail late are paid for as well.
-        cost = min(limit, 1032 * len(packed))
-        budget.bytes_left -= cost
-        contents = nbt.decompress(packed, limit)
-        budget.bytes_left += cost
-    budget.bytes_left -= len(contents)
-    if len(contents) > limit:
-        raise WorldFormatError(f"it has more than {limit} bytes")
+    packed = external.read(file, number) if is_external else data[offset + 5 : offset + 4 + length]
+    compression &= ~_EXTERNAL
+    # The most that it can unpack to, so that chunks that fail late are paid for as well.
+    cost = min(limit, unpacking.most(compression, len(packed)))
+    budget.bytes_left -= cost
+    contents = unpacking.unpack(packed, compression, limit)
+    budget.bytes_left += cost - max(len(contents), len(packed))
     return contents
 
 

@@ -98,6 +98,6 @@ def renumbered(values: NDArray[Any], table: NDArray[np.uint16]) -> NDArray[np.ui
     out = np.empty_like(values, np.uint16)
     source, target = values.ravel(order="K"), out.ravel(order="K")
     # Numpy widens all indices to eight bytes before it looks anything up.
-    for start in range(0, source.size, 2**20):
-        target[start : start + 2**20] = table[source[start : start + 2**20]]
+    for start in range(0, source.size, 2**16):
+        target[start : start + 2**16] = table[source[start : start + 2**16]]
     return out

@@ -85,7 +85,7 @@ def _fill(columns: Columns, files: dict[Place, Path], palette: Palette, part: Wi
             # The game leaves files without a byte behind.
             data = opening.contents(file)
             numbers = anvil.touched(anvil.chunks_in(data) if data else [], (x, z), lo, hi)
-            good, bad = anvil.gather(columns, data, numbers, (x, z), palette, ids, anvil.Budget())
+            good, bad = anvil.gather(columns, data, numbers, (x, z), palette, ids, anvil.Budget(), file)
             if bad:
                 report.append(f"{file.name}: {anvil.sentence(bad, len(good) + len(bad))}")
         except WorldFormatError as error:

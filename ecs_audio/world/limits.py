@@ -44,6 +44,24 @@ MAX_PALETTE_BYTES: Final = 64 * 2**20
 MAX_ARCHIVE_BYTES: Final = MAX_DOCUMENT_BYTES + MAX_PALETTE_BYTES
 """Bytes of all arrays of an npz together: those of the cells, and room for names and headers."""
 
+MAX_BLOCKS: Final = 2**22
+"""Map blocks in one Luanti world."""
+
+MAX_BLOCK_BYTES: Final = 2**20
+"""Bytes of one map block, packed or unpacked; of what unpacks to more only the beginning may be read."""
+
+MAX_TRIANGLES: Final = 2**21
+"""Triangles of a mesh, with each copy of what is placed several times."""
+
+MAX_MESH_BYTES: Final = 2**28
+"""Bytes of a mesh file."""
+
+MAX_MESH_EDGE: Final = 2**16
+"""Cells of a mesh along an axis."""
+
+MAX_CROSSINGS: Final = 2**24
+"""Cells that all triangles of a mesh together may be asked for."""
+
 MAX_DEPTH: Final = 512
 """Containers inside containers in an NBT document."""
 

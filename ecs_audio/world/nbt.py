@@ -7,6 +7,7 @@ else, so its recursion is as deep as the wanted tree, whatever the file holds.
 import struct
 import zlib
 from collections.abc import Mapping
+from io import BytesIO
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -20,7 +21,7 @@ Tree: TypeAlias = "dict[str, Value]"
 Want: TypeAlias = "Mapping[bytes, Want | None]"
 
 EVERY: Final[Want] = {b"*": None}
-"""Wants all values of a compound that are not themselves compounds or lists."""
+"""Wants all values of a compound that are not themselves compounds or lists; `*` is any name."""
 
 _END, _STRING, _LIST, _COMPOUND = 0, 8, 9, 10
 _NONE: Final = -1
@@ -31,6 +32,8 @@ _NUMBERS: Final = {
     tag: struct.Struct(code).unpack_from
     for tag, code in enumerate((">b", ">h", ">i", ">q", ">f", ">d"), start=1)
 }
+_AT_ONCE: Final = 2**18
+"""Bytes, packed or unpacked."""
 _length32 = struct.Struct(">i").unpack_from
 
 
@@ -41,18 +44,25 @@ def decompress(data: bytes, limit: int) -> bytes:
     """
     name = "gzip" if data[:2] == b"\x1f\x8b" else "zlib"
     stream = zlib.decompressobj(31 if name == "gzip" else 15)
+    # Written as it comes: zlib would hold a large document twice, in parts and joined.
+    contents = BytesIO()
     try:
-        contents = stream.decompress(data, limit)
-        if not stream.eof and len(contents) == limit:
-            # One more byte tells an exact fit, whose checksum is still to come, from a bomb.
-            contents += stream.decompress(stream.unconsumed_tail, 1)
+        for start in range(0, len(data), _AT_ONCE):
+            part = data[start : start + _AT_ONCE]
+            while not stream.eof:
+                # One byte more than may be tells a bomb from an exact fit, whose checksum is still to come.
+                room = min(_AT_ONCE, limit + 1 - contents.tell())
+                is_full = contents.write(stream.decompress(part, room)) == room
+                if contents.tell() > limit:
+                    raise WorldFormatError(f"its {name} data unpacks to more than {limit} bytes")
+                part = stream.unconsumed_tail
+                if not part and not is_full:
+                    break
     except zlib.error as error:
         raise WorldFormatError(f"its {name} data is damaged ({error})") from error
-    if len(contents) > limit:
-        raise WorldFormatError(f"its {name} data unpacks to more than {limit} bytes")
     if not stream.eof:
-        raise WorldFormatError(f"its {name} data ends early, after {len(contents)} unpacked bytes")
-    return contents
+        raise WorldFormatError(f"its {name} data ends early, after {contents.tell()} unpacked bytes")
+    return contents.getvalue()
 
 
 class Cursor:
@@ -85,7 +95,7 @@ def read(cursor: Cursor, want: Want) -> tuple[str, Tree]:
 
 def _compound(cursor: Cursor, want: Want) -> Tree:
     data = cursor.data
-    is_every = want is EVERY
+    is_every = b"*" in want
     found: Tree = {}
     while tag := data[cursor.at]:
         start = cursor.at + 3
@@ -95,7 +105,7 @@ def _compound(cursor: Cursor, want: Want) -> Tree:
             raise WorldFormatError(f"its NBT has too many tags, at byte {start}")
         name = data[start:end]
         if is_every or name in want:
-            value = _value(cursor, tag, None if is_every else want[name])
+            value = _value(cursor, tag, want[b"*" if is_every else name])
             if value is not None:
                 found[name.decode("utf-8", "replace")] = value
         else:

@@ -4,15 +4,13 @@ from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
-from ecs_audio.world import anvil, folder, nbt, npz, schematic, sponge, vox
+from ecs_audio.world import anvil, folder, litematic, luanti, mesh, nbt, npz, schematic, sponge, vox
 from ecs_audio.world.errors import OutsideError, WorldFormatError
 from ecs_audio.world.grid import Grid
 from ecs_audio.world.limits import MAX_DOCUMENT_BYTES
 from ecs_audio.world.opening import contents
 from ecs_audio.world.palette import Palette
 from ecs_audio.world.window import Window, cut
-
-_UNREAD = {b"SQLite format 3": "an SQLite database", b"glTF": "a glTF model"}
 
 
 class Reading(NamedTuple):
@@ -24,33 +22,45 @@ class Reading(NamedTuple):
     report: list[str]
 
 
-def read(path: str | PathLike[str], palette: Palette, strict: bool, part: Window | None = None) -> Reading:
+def read(
+    path: str | PathLike[str],
+    palette: Palette,
+    strict: bool,
+    part: Window | None = None,
+    cell_size: float | None = None,
+) -> Reading:
     """Read a file or a world folder with an empty palette, or what a window touches of it.
 
-    Raises WorldFormatError that names the file, OutsideError where there is nothing, and OSError.
+    `cell_size` is for another one than the file's. Raises WorldFormatError that names the file, OutsideError
+    where there is nothing, and OSError.
     """
-    file = Path(path)
+    file = luanti.database(Path(path))
     try:
         if file.is_dir():
             grid, report = folder.read(folder.regions(file), palette, strict, part)
             found = Reading(grid, palette, 1.0, report)
         else:
-            found = _read(contents(file), palette, strict, part)
+            found = _read(file, palette, strict, part, cell_size or 1.0)
         if part is not None:
             cut(found.grid, part)
     except OutsideError as error:
         raise OutsideError(f"{file} has nothing there: {error}.") from error
     except WorldFormatError as error:
         raise WorldFormatError(f"{file} cannot be read as a world: {error}.") from error
-    return found
+    return found if cell_size is None else found._replace(cell_size=cell_size)
 
 
-def _read(data: bytes, palette: Palette, strict: bool, part: Window | None) -> Reading:
-    for start, kind in _UNREAD.items():
-        if data.startswith(start):
-            raise WorldFormatError(f"it is {kind}, which is not read")
+def _read(file: Path, palette: Palette, strict: bool, part: Window | None, cell_size: float) -> Reading:
+    # A database is read piece by piece, so it may be of any size.
+    if contents(file, len(luanti.MAGIC)) == luanti.MAGIC:
+        grid, report = luanti.read(file, palette, strict, part)
+        return Reading(grid, palette, 1.0, report)
+    data = contents(file)
     if data.startswith(b"PK"):
         return Reading(*_npz(data, palette), [])
+    if mesh.is_one(data):
+        grid, report = mesh.read(data, palette, cell_size)
+        return Reading(grid, palette, cell_size, report)
     # A region begins with the place of its first chunk: if it began like these, that would be gigabytes away.
     if data.startswith((b"\x1f\x8b", b"\x0a\x00", b"\x78")):
         grid, cell_size = _schematic(data, palette)
@@ -58,7 +68,7 @@ def _read(data: bytes, palette: Palette, strict: bool, part: Window | None) -> R
     if data.startswith(b"VOX "):
         grid, report = vox.read(data, palette)
         return Reading(grid, palette, 1.0, report)
-    grid, report = anvil.read(data, palette, strict, part)
+    grid, report = anvil.read(data, palette, strict, part, file)
     return Reading(grid, palette, 1.0, report)
 
 
@@ -70,5 +80,8 @@ def _npz(data: bytes, palette: Palette) -> tuple[Grid, Palette, float]:
 def _schematic(data: bytes, palette: Palette) -> tuple[Grid, float]:
     if data[:1] != b"\x0a":
         data = nbt.decompress(data, MAX_DOCUMENT_BYTES)
+    regions = litematic.find(data)
+    if regions is not None:
+        return litematic.read(regions, palette), 1.0
     tree = schematic.find(data)
     return sponge.read(data, palette) if tree is None else (schematic.read(tree, palette), 1.0)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
-from functools import cache
-from importlib.resources import files
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_audio.world import dense, nbt
+from ecs_audio.world import dense, nbt, numeric
 from ecs_audio.world.errors import WorldFormatError
 from ecs_audio.world.grid import Grid, make, section_count
 from ecs_audio.world.limits import MAX_CELLS, MAX_FILE_SECTIONS
-from ecs_audio.world.palette import NO_NAME, Palette
+from ecs_audio.world.palette import Palette
 
 _EDGES: Final = ("Width", "Height", "Length")
 _WANTED: Final[nbt.Want] = {
@@ -49,12 +46,13 @@ def read(tree: nbt.Tree, palette: Palette) -> Grid:
     count = x * y * z
     blocks, data = _bytes(tree, "Blocks", count), _bytes(tree, "Data", count)
     high = _bytes(tree, "AddBlocks", (count + 1) // 2) if "AddBlocks" in tree else None
-    names = _Names(tree, palette)
+    named = dict(_named(tree))
+    known: dict[object, int] = {}
     grid = make((0, 0, 0), size)
     # A layer of sections at a time, so that never all ids lie there twice.
     for low in range(0, y, 16):
         start, end = low * x * z, min(low + 16, y) * x * z
-        ids = names.ids(_keys(blocks, data, high, start, end))
+        ids = numeric.ids(_keys(blocks, data, high, start, end), palette, known, named)
         dense.put(grid, (0, low, 0), ids.reshape(-1, z, x).transpose(2, 0, 1))
     return grid
 
@@ -98,33 +96,9 @@ def _keys(
         # Two cells a byte, the even one in its low half.
         first = start // 2
         pairs = high[first : (end + 1) // 2]
-        nibbles = np.stack((pairs & 15, pairs >> 4), axis=1).reshape(-1)[start - 2 * first :][: end - start]
+        nibbles = numeric.nibbles(pairs)[start - 2 * first :][: end - start]
         keys |= nibbles.astype(np.uint16) << np.uint16(12)
     return keys
-
-
-class _Names:
-    """The palette ids of a file's numeric ids, found as they occur."""
-
-    def __init__(self, tree: nbt.Tree, palette: Palette) -> None:
-        self._palette = palette
-        self._named = dict(_named(tree))
-        self._table = np.full(2**16, NO_NAME, np.uint16)
-
-    def ids(self, keys: NDArray[np.uint16]) -> NDArray[np.uint16]:
-        """Return the palette ids of id << 4 | data value."""
-        for key in np.flatnonzero(np.bincount(keys)).tolist():
-            if self._table[key] == NO_NAME:
-                self._table[key] = self._id(key >> 4, key & 15)
-        return dense.renumbered(keys, self._table)
-
-    def _id(self, number: int, data: int) -> int:
-        known = _shipped().get(number)
-        name = known[data % len(known)] if known else self._named.get(number, f"numeric:{number}")
-        try:
-            return self._palette.id(name)
-        except ValueError as error:
-            raise WorldFormatError(f"its id {number} has a bad name: {error}") from error
 
 
 def _named(tree: nbt.Tree) -> Iterator[tuple[int, str]]:
@@ -136,9 +110,3 @@ def _named(tree: nbt.Tree) -> Iterator[tuple[int, str]]:
         for key, name in by_id.items():
             if key.isascii() and key.isdecimal() and len(key) < 6 and isinstance(name, str):
                 yield int(key), name
-
-
-@cache
-def _shipped() -> dict[int, list[str]]:
-    tree = tomllib.loads(files("ecs_audio.world").joinpath("numeric_ids.toml").read_text(encoding="utf-8"))
-    return {int(number): [names] if isinstance(names, str) else names for number, names in tree.items()}

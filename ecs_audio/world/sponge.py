@@ -23,8 +23,6 @@ _FLAT: nbt.Want = {
     b"BlockData": None,
     b"Blocks": {b"Palette": nbt.EVERY, b"Data": None},
     b"Metadata": {b"ecs_audio": {b"Origin": None, b"CellSize": None}},
-    # Of another format, to say so.
-    b"Regions": {},
 }
 _NUMBERS_AT_ONCE = 2**20
 """Bounds what decoding takes beside the ids to some 30 MiB."""
@@ -49,7 +47,7 @@ def read(data: bytes, palette: Palette) -> tuple[Grid, float]:
     if isinstance(blocks, dict):
         names, packed = blocks.get("Palette"), blocks.get("Data")
     if not isinstance(names, dict) or not isinstance(packed, np.ndarray):
-        raise WorldFormatError(_strange(schematic))
+        raise WorldFormatError("its NBT has no palette and block data, as a Sponge schematic has")
     if packed.dtype.itemsize != 1:
         raise WorldFormatError("its block data is not an array of bytes")
     x, y, z = (_edge(schematic, key) for key in ("Width", "Height", "Length"))
@@ -86,12 +84,6 @@ def _noted(tree: nbt.Tree) -> tuple[Cell, float]:
         return origin3("Origin", origin.tolist()), real("CellSize", edge, MIN_CELL_SIZE, MAX_CELL_SIZE)
     except ValueError as error:
         raise WorldFormatError(f"its metadata of ecs_audio is wrong: {error}") from error
-
-
-def _strange(tree: nbt.Tree) -> str:
-    if "Regions" in tree:
-        return "it is a Litematica file, which is not read"
-    return "its NBT has no palette and block data, as a Sponge schematic has"
 
 
 def _edge(tree: nbt.Tree, key: str) -> int:

@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_audio.world import vox_scene
+from ecs_audio.world import points, vox_scene
 from ecs_audio.world.errors import WorldFormatError
-from ecs_audio.world.grid import AIR, Grid, claim, make, make_uniform, section_count
+from ecs_audio.world.grid import Grid, make, section_count
 from ecs_audio.world.limits import MAX_CELLS, MAX_FILE_SECTIONS, MAX_TAGS
 from ecs_audio.world.palette import Palette
 from ecs_audio.world.vox_colours import default_colours, names_of
@@ -142,30 +142,6 @@ def _grid(models: list[Model], placed: list[vox_scene.Placed], ids: NDArray[np.u
             part = voxels[start : start + _VOXELS_AT_ONCE]
             part = part[part[:, 3] != 0]
             if len(part):
-                _put(grid, vox_scene.cells(one, part[:, :3]) - low, ids[part[:, 3]])
-    _join(grid)
+                points.put(grid, vox_scene.cells(one, part[:, :3]) - low, ids[part[:, 3]])
+    points.join(grid)
     return grid
-
-
-def _put(grid: Grid, cells: NDArray[np.int64], ids: NDArray[np.uint16]) -> None:
-    x, y, z = cells.T
-    along_x, along_y, _ = grid.pitch
-    places = (x >> 4) * along_x + (y >> 4) * along_y + (z >> 4)
-    where = np.unique(places)
-    new = np.count_nonzero(grid.flat[where] < 0)
-    if grid.used + new > MAX_CELLS // 4096:
-        raise WorldFormatError(f"its voxels lie in more than {MAX_CELLS // 4096} sections")
-    claim(grid, where)
-    grid.cells[grid.flat[places], (y & 15) << 8 | (z & 15) << 4 | (x & 15)] = ids
-
-
-def _join(grid: Grid) -> None:
-    """Give back the rows of sections that are full of one material."""
-    where = np.flatnonzero(grid.flat >= 0)
-    rows = grid.flat[where]
-    is_full = np.array(
-        [bool((cells == cells[0]).all()) for cells in map(grid.cells.__getitem__, rows)], np.bool_
-    )
-    ids = grid.cells[rows[is_full], 0]
-    for one in np.unique(ids).tolist():
-        make_uniform(grid, where[is_full][ids == one], AIR - one)

@@ -98,16 +98,19 @@ class World:
         radius: SupportsFloat = 256.0,
         materials: Materials | None = None,
         strict: bool = False,
+        cell_size: SupportsFloat | None = None,
     ) -> World:
-        """Read a world file, whatever its name, or a Minecraft folder: all, or what lies around a point.
+        """Read a world file, whatever its name, or a world's folder: all, or what lies around a point.
 
         Then the sections are known that are within `radius` cells of `around` along each axis. The declared
         box is that of the whole file; of a folder too large for a world, what fits around the point. Bad
-        chunks are left out, and `report` names them, unless `strict`. Raises WorldFormatError for what cannot
+        chunks are left out, and `report` names them, unless `strict`. `cell_size` [m] is for another one than
+        the file's, which is 1 where it says nothing, as a mesh. Raises WorldFormatError for what cannot
         be trusted, OutsideError (a ValueError) where nothing lies around the point, and OSErrors.
         """
         part = None if around is None else window(around, radius)
-        found = reading.read(path, Palette(materials), strict, part)
+        size = None if cell_size is None else real("cell_size", cell_size, MIN_CELL_SIZE, MAX_CELL_SIZE)
+        found = reading.read(path, Palette(materials), strict, part, size)
         return cls(found.grid, found.palette, found.cell_size, found.report)
 
     def load_more(
@@ -130,7 +133,12 @@ class World:
         if not isinstance(source, World):
             try:
                 source = World.load(
-                    source, around=around, radius=radius, materials=self.palette.materials, strict=strict
+                    source,
+                    around=around,
+                    radius=radius,
+                    materials=self.palette.materials,
+                    strict=strict,
+                    cell_size=self.cell_size,
                 )
             except OutsideError:
                 return 0
