@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 from numba import config, types
 from numpy.typing import NDArray
+
+try:
+    from ecs_audio.kernels import lean
+except (ImportError, AttributeError):  # a numba with other insides, which takes twice as long
+    lean = None
 
 Array = NDArray[Any]
 """An argument of a kernel; its element type and dimensions stand in the kernel's signature."""
@@ -70,10 +76,20 @@ _FLAGS = {
     "no_cfunc_wrapper": True,  # nobody calls them from C; each wrapper takes time to compile
 }
 
+_LEAN: dict[str, Any] = {} if lean is None else {"pipeline_class": lean.KernelCompiler}
+
+
+RARELY = (50_000, 20, 50)
+"""Garbage collection while numba compiles, which makes much that lives: it took an eighth of the time."""
+
 
 def law(function: F) -> F:
     """Compile a scalar formula that kernels call; it becomes a part of their code."""
-    return numba.njit(**_FLAGS)(function)
+    if config.DISABLE_JIT:
+        return function
+    if lean is None:
+        return numba.njit(**_FLAGS)(function)
+    return cast(F, lean.Law(function, _FLAGS))
 
 
 # Whole-array assignments (`out[:] = 0`) take numba seconds to compile: kernels write loops instead.
@@ -91,7 +107,7 @@ def kernel(*signature: Any) -> Callable[[F], F]:
             return function
         before, config.CACHE_DIR = config.CACHE_DIR, str(CACHE_DIR)
         try:  # numba reads the setting when it decorates; a host's own kernels keep theirs
-            compiled = numba.njit(cache=CACHED, **_FLAGS)(function)
+            compiled = numba.njit(cache=CACHED, **_LEAN, **_FLAGS)(function)
         finally:
             config.CACHE_DIR = before
         compiled.wanted = signature
@@ -107,23 +123,36 @@ def pending() -> list[Any]:
 
 
 def prepare_all(progress: Callable[[str, int, int], None] | None = None) -> None:
-    """Compile or load every pending kernel; half of what takes long in a second process.
+    """Compile or load every pending kernel, on all cores where that saves time.
 
     progress: called with a kernel's name, how many are done, and how many there are.
     """
-    from ecs_audio.kernels.aside import prepare_aside
+    from ecs_audio.kernels.aside import shared
 
     waiting = pending()
-    here, aside, process = prepare_aside(waiting)
-    for done, compiled in enumerate(here + aside):
+    done = 0
+
+    def ready(compiled: Any) -> None:
+        nonlocal done
         if progress is not None:
             progress(compiled.__name__, done, len(waiting))
-        if done == len(here) and process is not None:
-            process.wait()
         prepare(compiled)
+        done += 1
+
+    with shared(waiting) as mine:
+        for compiled in mine:
+            ready(compiled)
+    for compiled in waiting:
+        if not compiled.signatures:
+            ready(compiled)
 
 
 def prepare(compiled: Any) -> None:
     """Compile one kernel for its signature, or load it, and refuse any other from now on."""
-    compiled.compile(compiled.wanted)
+    before = gc.get_threshold()
+    gc.set_threshold(*RARELY)
+    try:
+        compiled.compile(compiled.wanted)
+    finally:
+        gc.set_threshold(*before)
     compiled.disable_compile()

@@ -1,0 +1,101 @@
+"""How kernels come to be compiled: laws as parts of them, and processes that share the work."""
+
+import gc
+import subprocess
+import sys
+
+import numba
+import numpy as np
+import pytest
+
+import ecs_audio.engine  # noqa: F401  defines every kernel
+from ecs_audio.kernels import aside, jit
+from ecs_audio.kernels.jit import F8, F8_1, kernel, law
+
+
+@law
+def doubled(x):
+    return x + x
+
+
+@law
+def doubled_root(x):
+    return doubled(x) ** 0.5
+
+
+@pytest.fixture
+def fill(monkeypatch):
+    monkeypatch.setattr(jit, "KERNELS", [])
+    monkeypatch.setattr(jit, "CACHED", False)
+
+    @kernel(F8, F8_1)
+    def fill(x, out):
+        for i in range(len(out)):
+            out[i] = doubled_root(x)
+
+    return fill
+
+
+def test_a_law_is_a_part_of_kernels_and_of_a_hosts_own_functions(fill):
+    jit.prepare(fill)
+    out = np.zeros(3)
+    fill(8.0, out)
+    assert out.tolist() == [4.0, 4.0, 4.0]
+    assert numba.njit(lambda x: doubled_root(x) + 1)(8.0) == 5.0
+
+
+def test_a_law_may_be_called_from_python_with_any_numbers():
+    assert doubled_root(8) == doubled_root(8.0) == doubled_root(np.float32(8)) == 4.0
+
+
+def test_a_kernel_refuses_other_types_once_it_is_ready(fill):
+    jit.prepare(fill)
+    with pytest.raises(TypeError):
+        fill(8.0, np.zeros(3, np.float32))
+
+
+def test_preparing_leaves_the_hosts_garbage_collection_as_it_was(fill):
+    before = gc.get_threshold()
+    jit.prepare(fill)
+    assert gc.get_threshold() == before
+
+
+def test_without_numbas_insides_laws_are_plain_numba_functions(monkeypatch):
+    monkeypatch.setattr(jit, "lean", None)
+    assert isinstance(law(lambda x: x * 3), type(numba.njit(lambda x: x)))
+
+
+def test_no_two_processes_claim_one_kernel(tmp_path):
+    names = [f"module:kernel_{k}" for k in range(9)]
+    one, two = aside.claimed(names, tmp_path), aside.claimed(names, tmp_path)
+    taken = [next(one), next(two), next(two), next(one), *two, *one]
+    assert taken == names
+
+
+def test_the_work_of_a_kernel_counts_each_law_it_reaches_once(fill):
+    sizes = [len(f.py_func.__code__.co_code) for f in (fill, doubled_root, doubled)]
+    assert aside.work_in(fill) == sum(sizes)
+
+
+def test_what_processes_aside_fail_at_is_left_over(monkeypatch, tmp_path):
+    monkeypatch.setattr(jit, "CACHED", True)
+    monkeypatch.setattr(jit, "CACHE_DIR", tmp_path)
+    monkeypatch.setattr(aside, "cores", lambda: 2)
+    monkeypatch.setattr(aside, "_start", lambda claims, names: failing(claims, names[0]))
+    with aside.shared(jit.KERNELS) as mine:
+        here = list(mine)
+    assert len(here) == len(jit.KERNELS) - 1
+
+
+def failing(claims, name):
+    """A process that has claimed a kernel and dies."""
+    next(aside.claimed([name], aside.Path(claims)))
+    return subprocess.Popen([sys.executable, "-c", "raise SystemExit(1)"])
+
+
+def test_a_cache_that_cannot_be_written_costs_only_the_processes_aside(monkeypatch, tmp_path):
+    monkeypatch.setattr(jit, "CACHED", False)
+    monkeypatch.setattr(jit, "CACHE_DIR", tmp_path)
+    monkeypatch.setattr(aside, "_start", None)
+    with aside.shared(jit.KERNELS) as mine:
+        assert len(list(mine)) > aside.WORTH_IT
