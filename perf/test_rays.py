@@ -39,23 +39,25 @@ def rays(land):
     return found
 
 
-def caller(land, geometry, origin, direction, segments=1):
+def caller(land, geometry, origin, direction, segments=1, places=True):
     """Rays with room for their hits, already traced, and a Turn that does it again several times."""
     hits = Hits(land.world, origin, direction, REACH, segments, geometry, max_cells=0)
 
     def again():
         hits.origin[:], hits.direction[:] = origin, direction
 
-    ours = Turn(caster(hits, segments), again, repeats=3)
+    ours = Turn(caster(hits, segments, places), again, repeats=3)
     ours.before()
     ours.run()
     return hits, ours
 
 
+@pytest.mark.parametrize("places", [False, True], ids=["times", "places"])
 @pytest.mark.parametrize("kind", [*KINDS, "all"])
-def test_first_hits(benchmark, rounds, land, geometry, ids, rays, kind):
+def test_first_hits(benchmark, rounds, land, geometry, ids, rays, kind, places):
+    """Times and faces, as sights ask for; the plain walk yields times. Then all that trails and legs get."""
     origin, direction = rays[kind]
-    hits, ours = caller(land, geometry, origin, direction)
+    hits, ours = caller(land, geometry, origin, direction, places=places)
     start, way, expected = origin - land.world.origin, direction, np.zeros(len(origin))
     plain.first_hits(ids, start, way, REACH, expected)
     assert np.allclose(hits.time, expected, atol=1e-6)
@@ -68,11 +70,14 @@ def test_first_hits(benchmark, rounds, land, geometry, ids, rays, kind):
         "rays": len(origin), "steps": int(hits.cells.sum()), "hits": int(hits.found.sum()),
     }  # fmt: skip
     note(
-        benchmark, f"rays.first_hits.{kind}", f"First hits up to {REACH:g} m, {kind} places", rate, "1/s",
+        benchmark, f"rays.first_{'places' if places else 'hits'}.{kind}",
+        f"{'Places' if places else 'Times'} of first hits up to {REACH:g} m, {kind} places", rate, "1/s",
         better="higher", peer="plain walk", peer_values=walk,
     )  # fmt: skip
-    if kind == "all":
-        note(benchmark, "rays.first_hits.rate", "First hits on one core", rate, "1/s", better="higher")
+    if kind == "all" and not places:
+        note(
+            benchmark, "rays.first_hits.rate", "Times of first hits on one core", rate, "1/s", better="higher"
+        )
 
 
 def test_trails(benchmark, rounds, land, geometry, rays):
@@ -127,7 +132,7 @@ def test_first_hits_beside_embree(benchmark, rounds, land, geometry, ids, rays):
     o, d = (origin - land.world.origin).astype(np.float32), direction.astype(np.float32)
     scene.run(o[:1], d[:1])
     built = time.thread_time() - start
-    hits, ours = caller(land, geometry, origin, direction)
+    hits, ours = caller(land, geometry, origin, direction, places=False)
     benchmark.pedantic(ours.run, setup=ours.before, rounds=rounds(30))
 
     far, distance = np.full(len(o), REACH, np.float32), None

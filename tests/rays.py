@@ -65,7 +65,9 @@ def edit(world, rng, count):
 class Hits:
     """Rays and what `trace_hits` made of them; `geometry` is kept in step first."""
 
-    def __init__(self, world, origin, direction, reach, segments=1, geometry=None, max_cells=NO_LIMIT):
+    def __init__(
+        self, world, origin, direction, reach, segments=1, geometry=None, max_cells=NO_LIMIT, places=True
+    ):
         n = len(origin)
         self.geometry = Geometry() if geometry is None else geometry
         follow(self.geometry, world)
@@ -79,7 +81,7 @@ class Hits:
         self.traced = trace_hits(
             sections_of(self.geometry), n, max_cells, self.origin, self.direction, self.reach,
             np.full(n, segments), np.arange(n) * segments, self.found, self.cells, self.unknown,
-            self.time, self.face, self.cell, self.point, self.material,
+            self.time, self.face, self.cell, self.point if places else self.point[:0], self.material,
         )  # fmt: skip
         self.is_hit = np.isfinite(self.time)
 

@@ -115,6 +115,29 @@ def test_a_trail_resumed_hit_by_hit_is_the_same_trail():
         at, way = one.origin, one.direction
 
 
+def test_times_and_faces_alone_are_the_same_and_leave_the_ray_where_it_began():
+    world, ray = mixed_world(12), rays_in(NEAR, 5000, 12)
+    whole, part = Hits(world, *ray, 150.0), Hits(world, *ray, 150.0, places=False)
+    for name in ("time", "face", "found", "cells", "unknown"):
+        assert (getattr(whole, name) == getattr(part, name)).all()
+    assert (part.origin == ray[0]).all()
+    assert (part.direction == ray[1]).all()
+    assert not part.cell.any()
+    trails = Hits(world, *ray, 150.0, 3), Hits(world, *ray, 150.0, 3, places=False)
+    assert (trails[0].time == trails[1].time).all()
+
+
+def test_rays_that_begin_among_drops_of_a_fluid_equal_the_naive_walk():
+    world, rng = ea.World.empty(size=(48, 48, 48)), np.random.default_rng(13)
+    ids = np.array([world.palette.id(name) for name in ("air", "water", "stone")], np.uint16)
+    cells = ids[rng.choice(3, (48, 48, 48), p=(0.55, 0.42, 0.03))]
+    cells[np.kron(rng.random((12, 12, 12)) < 0.5, np.ones((4, 4, 4), bool))] = 0
+    world.put((0, 0, 0), cells)
+    drops = np.argwhere(cells == ids[1])
+    start = drops[rng.integers(0, len(drops), 10_000)] + rng.random((10_000, 3))
+    assert not differences(world, start, rng.normal(size=(10_000, 3)), 70.0, segments=2)
+
+
 def test_a_hit_lies_on_its_face_and_the_ray_goes_on_before_it():
     world = mixed_world(7, cell_size=0.5)
     hits = Hits(world, *rays_in(NEAR, 5000, 7, 0.5), 150.0)

@@ -8,41 +8,44 @@ import numpy as np
 
 from ecs_audio.kernels.jit import F8_1, F8_2, I4_1, I8, I8_2, Array, kernel, law
 from ecs_audio.kernels.lanes import (
+    BEGAN,
     BURIED,
-    CELL,
-    COUNT,
     DIRECTION,
-    FLIP,
+    FOR_LANE,
     HIT,
-    HIT_HERE,
+    HIT_LANES,
     HITS,
     IDLE,
+    IDLE_LANES,
     INVERSE,
     LANES,
     LENGTH,
-    ONE_UNKNOWN,
+    LOOKUP,
     ORIGIN,
-    OUTSIDE,
     OVER,
     OWN,
+    POSITIVE,
     RAY,
     REACH,
     RECORD,
-    RELATIVE,
     RUNNING,
     STATE,
     SUM,
     THERE,
     TIME,
-    enter,
-    launch,
-    leaves_world,
+    UNKNOWN,
+    WAITING_REALS,
+    cell_of,
     lie_down,
+    mirrored_cell,
+    not_running,
 )
+from ecs_audio.kernels.launch import leaves_world, start
 from ecs_audio.kernels.sections import (
     CALLS,
     EMPTY,
     FLUID,
+    HALF,
     MIXED,
     OWN_ROWS,
     SECTIONS,
@@ -51,7 +54,7 @@ from ecs_audio.kernels.sections import (
     material_at,
     material_in,
 )
-from ecs_audio.kernels.steps import advance, derive_absent, fetch, find_hits, touch
+from ecs_audio.kernels.steps import advance, derive_absent, fetch, fetch_bits, find_hits, look_ahead, touch
 from ecs_audio.kernels.walk import INF, start_cell, step_of
 
 ENOUGH = 64.0
@@ -108,96 +111,105 @@ def trace_paths(
     limit = longest_solid(size)
     touching = box[MIXED] > rows.shape[1] - OWN_ROWS
     box[CALLS] += 1
-    lie_down(reals, wholes, box)
-    started, spent = np.int64(0), np.int64(0)
+    lie_down(wholes, box)
+    started, spent, turn = np.int64(0), np.int64(0), np.int64(0)
     while True:
-        running = 0
-        for lane in range(LANES):
-            ends = wholes[STATE + lane]
-            while ends != RUNNING:
-                ray = wholes[RAY + lane]
+        while True:
+            waiting, idle = 0, not_running(wholes)
+            running = LANES - idle
+            for e in range(idle):
+                lane = wholes[IDLE_LANES + e] & (LANES - 1)
+                ends = wholes[STATE + lane]
                 if ends != IDLE:
+                    ray = wholes[RAY + lane] & POSITIVE
                     if ends == OVER and leaves_world(reals, wholes, lane):
-                        wholes[COUNT + lane] += ONE_UNKNOWN
+                        wholes[UNKNOWN + lane] += 1
                     out_transmission[ray] = transmission(reals[SUM + lane])
-                    out_cells[ray] = wholes[COUNT + lane] & 0xFFFF_FFFF
-                    out_unknown[ray] = wholes[COUNT + lane] >> 32
-                ends = IDLE
-                wholes[STATE + lane] = IDLE
-                if started >= count or spent >= max_cells:
-                    break
-                ray = started
-                started += 1
-                wholes[RAY + lane], wholes[COUNT + lane], wholes[HITS + lane] = ray, 0, 0
-                reals[SUM + lane], reals[REACH + lane] = 0.0, 1.0
-                along = 0.0
-                walled, mine, yours = False, True, True
-                for axis in range(3):
-                    p, q = ear[ray, axis], mouth[ray, axis]
-                    reals[ORIGIN + axis * LANES + lane] = p
-                    reals[DIRECTION + axis * LANES + lane] = q - p
-                    along += (q - p) * (q - p)
-                    mine &= end_cell(p, q) == own[ray, axis]
-                    yours &= end_cell(q, p) == own[ray, axis + 3]
-                reals[LENGTH + lane] = math.sqrt(along) * size
-                if path[ray] > 0:
-                    for end in range(2):
-                        a, b = (ear, mouth) if end == 0 else (mouth, ear)
-                        x = end_cell(a[ray, 0], b[ray, 0])
-                        y = end_cell(a[ray, 1], b[ray, 1])
-                        z = end_cell(a[ray, 2], b[ray, 2])
-                        is_own = mine if end == 0 else yours
-                        walled |= not is_own and kind[material_at(box, slots, cells, x, y, z)] == SOLID
-                if walled:
-                    out_transmission[ray], out_cells[ray], out_unknown[ray] = BLOCKED_END, 0, 0
-                    continue
-                here = material_at(box, slots, cells, own[ray, 0], own[ray, 1], own[ray, 2])
-                there = material_at(box, slots, cells, own[ray, 3], own[ray, 4], own[ray, 5])
-                wholes[BURIED + lane] = 1 if kind[here] == SOLID else 0
-                wholes[OWN + lane] = here if kind[here] == FLUID else -1
-                wholes[THERE + lane] = there if kind[there] == FLUID else -1
-                ends = launch(reals, wholes, lane)
-                if ends == OUTSIDE:
-                    ends = enter(reals, wholes, lane)
-                if ends == RUNNING and reals[TIME + lane] >= 0.0:
+                    out_cells[ray] = turn - wholes[BEGAN + lane]
+                    out_unknown[ray] = wholes[UNKNOWN + lane]
+                    wholes[STATE + lane] = IDLE
+                walled = True
+                while walled and started < count and spent < max_cells:
+                    ray = started & POSITIVE
+                    started += 1
+                    walled, mine, yours = False, True, True
+                    along = 0.0
+                    for axis in range(3):
+                        p, q = ear[ray, axis], mouth[ray, axis]
+                        k = WAITING_REALS + axis * LANES + waiting
+                        reals[ORIGIN + k], reals[DIRECTION + k] = p, q - p
+                        along += (q - p) * (q - p)
+                        mine &= end_cell(p, q) == own[ray, axis]
+                        yours &= end_cell(q, p) == own[ray, axis + 3]
+                    if path[ray] > 0:
+                        for end in range(2):
+                            a, b = (ear, mouth) if end == 0 else (mouth, ear)
+                            x = end_cell(a[ray, 0], b[ray, 0])
+                            y = end_cell(a[ray, 1], b[ray, 1])
+                            z = end_cell(a[ray, 2], b[ray, 2])
+                            is_own = mine if end == 0 else yours
+                            walled |= not is_own and kind[material_at(box, slots, cells, x, y, z)] == SOLID
+                    if walled:
+                        out_transmission[ray], out_cells[ray], out_unknown[ray] = BLOCKED_END, 0, 0
+                        continue
+                    reals[WAITING_REALS + REACH + waiting] = 1.0
+                    reals[SUM + lane], reals[LENGTH + lane] = 0.0, math.sqrt(along) * size
+                    wholes[RAY + lane], wholes[BEGAN + lane], wholes[UNKNOWN + lane] = ray, turn, 0
+                    wholes[HITS + lane] = 0
+                    here = material_at(box, slots, cells, own[ray, 0], own[ray, 1], own[ray, 2])
+                    there = material_at(box, slots, cells, own[ray, 3], own[ray, 4], own[ray, 5])
+                    wholes[BURIED + lane] = 1 if kind[here] == SOLID else 0
+                    wholes[OWN + lane] = here if kind[here] == FLUID else -1
+                    wholes[THERE + lane] = there if kind[there] == FLUID else -1
+                    wholes[FOR_LANE + waiting] = lane
+                    waiting += 1
+            begun = start(reals, wholes, waiting)
+            running += begun
+            for slot in range(waiting):
+                lane = wholes[FOR_LANE + slot] & (LANES - 1)
+                if wholes[STATE + lane] == RUNNING and reals[TIME + lane] >= 0.0:
                     wholes[BURIED + lane] = 0
                 reals[TIME + lane] = max(reals[TIME + lane], 0.0)
-            running += 1 if ends == RUNNING else 0
+            if begun == waiting:
+                break
         if running == 0:
             break
-        while fetch(records, bits, wholes, words) != EMPTY:
+        while fetch(records, wholes, words) != EMPTY:
             derive_absent(sections)
+        fetch_bits(bits, words)
         if touching:
             touch(rows, box[CALLS], words)
-        if find_hits(wholes, words) != 0:
-            for lane in range(LANES):
-                if wholes[HIT_HERE + lane] == 0:
-                    continue
-                x = wholes[RELATIVE + lane] ^ wholes[FLIP + lane]
-                y = wholes[RELATIVE + LANES + lane] ^ wholes[FLIP + LANES + lane]
-                z = wholes[RELATIVE + 2 * LANES + lane] ^ wholes[FLIP + 2 * LANES + lane]
-                material = material_in(slots, cells, wholes[RECORD + lane] >> 1, x, y, z)
-                if kind[material] != SOLID:
-                    wholes[BURIED + lane] = 0
-                if wholes[BURIED + lane] != 0 or material in (wholes[OWN + lane], wholes[THERE + lane]):
-                    continue
-                ray = wholes[RAY + lane]
-                x, y, z = x + box[0], y + box[1], z + box[2]
-                if (x == own[ray, 0] and y == own[ray, 1] and z == own[ray, 2]) or (
-                    x == own[ray, 3] and y == own[ray, 4] and z == own[ray, 5]
-                ):
-                    continue
-                left = 1.0
-                for k in range(lane, lane + 3 * LANES, LANES):
-                    crossed = (reals[CELL + k] + 1.0 - reals[ORIGIN + k]) * reals[INVERSE + k]
-                    left = crossed if crossed < left else left
-                reals[SUM + lane] += occlusion[material] * (
-                    (left - reals[TIME + lane]) * reals[LENGTH + lane]
-                )
-                wholes[HITS + lane] += 1
-                if wholes[HITS + lane] >= limit or reals[SUM + lane] > ENOUGH:
-                    wholes[STATE + lane] = HIT
-                    wholes[COUNT + lane] += 1
-                    spent += 1
-        spent += advance(reals, wholes, words, INF)
+        found = find_hits(wholes, words)
+        for h in range(found):  # a loop of its own: then memory is asked for all before the first answers
+            lane = wholes[HIT_LANES + h] & (LANES - 1)
+            x, y, z = cell_of(wholes, lane, 0), cell_of(wholes, lane, 1), cell_of(wholes, lane, 2)
+            record = wholes[RECORD + lane] & HALF
+            wholes[LOOKUP + h] = material_in(slots, cells, record >> 1, x, y, z)
+        for h in range(found):
+            lane, material = wholes[HIT_LANES + h] & (LANES - 1), wholes[LOOKUP + h] & POSITIVE
+            if kind[material] != SOLID:
+                wholes[BURIED + lane] = 0
+            if wholes[BURIED + lane] != 0 or material in (wholes[OWN + lane], wholes[THERE + lane]):
+                continue
+            ray = wholes[RAY + lane] & POSITIVE
+            x, y, z = cell_of(wholes, lane, 0), cell_of(wholes, lane, 1), cell_of(wholes, lane, 2)
+            x, y, z = x + box[0], y + box[1], z + box[2]
+            if (x == own[ray, 0] and y == own[ray, 1] and z == own[ray, 2]) or (
+                x == own[ray, 3] and y == own[ray, 4] and z == own[ray, 5]
+            ):
+                continue
+            left = 1.0
+            for axis in range(3):
+                k = axis * LANES + lane
+                edge = mirrored_cell(reals, wholes, lane, axis) + 1.0
+                crossed = (edge - reals[ORIGIN + k]) * reals[INVERSE + k]
+                left = crossed if crossed < left else left
+            reals[SUM + lane] += occlusion[material] * ((left - reals[TIME + lane]) * reals[LENGTH + lane])
+            wholes[HITS + lane] += 1
+            if wholes[HITS + lane] >= limit or reals[SUM + lane] > ENOUGH:
+                wholes[STATE + lane] = HIT
+        advance(reals, wholes, words, INF)
+        look_ahead(records, wholes)
+        spent += running
+        turn += 1
     return started

@@ -33,6 +33,9 @@ MIXED, TAKEN, CALLS, DERIVED, EVICTED = range(6, 11)
 OWNER, USED, NEWER, OLDER = range(4)
 """Lines of `rows`."""
 
+HALF = 0xFFFF_FFFF
+"""The bits of a lane's RECORD that count."""
+
 
 class Sections(NamedTuple):
     """The acoustic copy of a world. Sections are numbered as in the world, the last axis fastest."""
@@ -124,7 +127,7 @@ def move_row(rows: Array, row: int, after: int) -> None:
 def take_row(records: Array, rows: Array, state: Array, wholes: Array, first: int, count: int) -> int:
     """A row to write a section's bits to: a fresh one, or else the one not used for longest.
 
-    Sections whose records lie at wholes[first : first + count] keep theirs.
+    Sections whose records stand in the low halves of wholes[first : first + count] keep theirs.
     """
     if state[TAKEN] < rows.shape[1]:
         row = state[TAKEN]
@@ -135,7 +138,7 @@ def take_row(records: Array, rows: Array, state: Array, wholes: Array, first: in
         while needed:
             needed = False
             for k in range(first, first + count):
-                needed |= wholes[k] == 2 * rows[OWNER, row]
+                needed |= (wholes[k] & HALF) == 2 * rows[OWNER, row]
             row = rows[NEWER, row] if needed else row
         if rows[OWNER, row] >= 0:
             place = 2 * rows[OWNER, row] + 1

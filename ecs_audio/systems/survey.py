@@ -56,7 +56,7 @@ def survey(
         batch.active_count, batch.active, batch.grants, e["listener"], e["face"], e["point"], e["couples"],
         sights.origin, sights.direction, sights.reach, sights.owner, sights.index,
     )  # fmt: skip
-    traced = follow(sights, sections, batch, settings.max_cells)
+    traced = follow(sights, sections, batch, settings.max_cells, places=False)
     batch.ray_count[2] += traced
     take_sights(traced, sights.owner, sights.index, sights.face, e["couples"])
     settle(
@@ -103,12 +103,15 @@ def prove_echoes(
     )  # fmt: skip
 
 
-def follow(wave: Wave, sections: Sections, batch: Batch, max_cells: int) -> int:
-    """Trace a wave within what is left of the cells; returns how many of its rays were traced."""
+def follow(wave: Wave, sections: Sections, batch: Batch, max_cells: int, *, places: bool = True) -> int:
+    """Trace a wave within what is left of the cells; returns how many of its rays were traced.
+
+    places: whether cells, points and materials are wanted, too, and not only times and faces.
+    """
     traced = trace_hits(
         sections, wave.count, max_cells - int(batch.cell_count[0]), wave.origin, wave.direction, wave.reach,
         wave.segments, wave.first, wave.found, wave.cells, wave.unknown, wave.time, wave.face, wave.cell,
-        wave.point, wave.material,
+        wave.point if places else wave.point[:0], wave.material,
     )  # fmt: skip
     count_cells(traced, wave.cells, wave.unknown, batch.cell_count)
     return traced
