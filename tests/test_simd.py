@@ -10,15 +10,26 @@ from hypothesis.extra.numpy import arrays
 from ecs_audio.kernels.read import ONE, sinc_table
 from ecs_audio.kernels.simd import (
     flush8,
+    flush16,
     lerp8,
+    lerp16,
     load8,
+    load16,
     max8,
+    max16,
     min8,
+    min16,
+    plan8,
     sinc8,
     splat8,
+    splat16,
     store8,
+    store16,
     sum8,
+    sum16,
     transpose8,
+    transpose16,
+    weigh8,
 )
 
 
@@ -169,3 +180,84 @@ def test_a_vector_and_a_number_do_not_mix():
 
     with pytest.raises(numba.TypingError):
         wrong(np.zeros(8, np.float32))
+
+
+SIXTEEN = arrays(np.float32, 16, elements=st.floats(-1e6, 1e6, width=32))
+
+
+@numba.njit(error_model="numpy")
+def of_sixteen(a, b, least, out):
+    x, y = load16(a, 0), load16(b, 0)
+    store16(out, 0, x + y)
+    store16(out, 16, x - y)
+    store16(out, 32, x * y)
+    store16(out, 48, min16(x, y))
+    store16(out, 64, max16(x, y))
+    store16(out, 80, flush16(x, splat16(least)))
+    return sum16(x)
+
+
+@given(SIXTEEN, SIXTEEN, st.floats(0, 1e6, width=32))
+def test_sixteen_are_worked_on_as_eight_are(a, b, least):
+    out = np.zeros((6, 16), np.float32)
+    a[:2] = 1e-40, least
+    least = np.float32(least)
+    total = of_sixteen(a, b, least, out)
+    flushed = np.where(np.abs(a) > least, a, np.float32(0))
+    expected = [a + b, a - b, a * b, np.minimum(a, b), np.maximum(a, b), flushed]
+    assert out.tolist() == np.array(expected).tolist()
+    halves = a
+    while len(halves) > 1:
+        halves = halves[: len(halves) // 2] + halves[len(halves) // 2 :]
+    assert total == halves[0]
+
+
+@numba.njit
+def transposed_wide(a, start, stride, out, at):
+    transpose16(a, start, stride, out, at)
+
+
+@given(st.integers(16, 70))
+def test_a_wide_transpose_is_numpys(stride):
+    a = np.arange(16 * stride + 16, dtype=np.float32)
+    out = np.zeros((17, 16), np.float32)
+    transposed_wide(a, 3, stride, out, 16)
+    rows = [a[3 + stride * k : 19 + stride * k] for k in range(16)]
+    assert out[1:].tolist() == np.array(rows).T.tolist()
+
+
+@numba.njit
+def lerped_wide(a, position, speed, out):
+    store16(out, 0, lerp16(a, position, speed))
+
+
+@given(st.integers(0, 500 * ONE), st.one_of(st.integers(0, 2 * ONE), st.sampled_from([0, 1, ONE, 2 * ONE])))
+def test_straight_lines_at_sixteen_places_are_numpys_with_places_rounded_down(position, speed):
+    out = np.zeros(16, np.float32)
+    lerped_wide(BANK, position, speed, out)
+    place = (position >> 5) + (speed >> 5) * np.arange(16)
+    f = (place & 0x7FFFFFF).astype(np.float32) * np.float32(2.0**-27)
+    low, high = BANK[place >> 27], BANK[(place >> 27) + 1]
+    assert out.tobytes() == (low + f * (high - low)).tobytes()
+    exact = position + speed * np.arange(16)
+    line = BANK[exact >> 32] + (exact % ONE) / ONE * (
+        BANK[(exact >> 32) + 1] - BANK[exact >> 32].astype(float)
+    )
+    assert np.abs(out - line).max() < 6e-7
+
+
+@numba.njit
+def planned(a, start, table, position, speed, plan, out):
+    for n in range(0, 64, 8):
+        plan8(start, position + speed * n, speed, plan, out, n)
+    for n in range(0, 64, 8):
+        store8(out, n, weigh8(a, table, plan, out, n))
+
+
+@given(st.integers(-20 * ONE, 60 * ONE), SPEED)
+def test_what_is_planned_first_is_weighed_to_the_same_bits(position, speed):
+    planned_out, out = np.zeros(64, np.float32), np.zeros(8, np.float32)
+    planned(BANK, 25, TABLE, position, speed, np.zeros(256, np.float32), planned_out)
+    for n in range(0, 64, 8):
+        sinced(BANK, 25, TABLE, position + speed * n, speed, out)
+        assert planned_out[n : n + 8].tobytes() == out.tobytes()

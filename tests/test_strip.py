@@ -256,3 +256,22 @@ def test_no_shelf_is_set_below_a_thousandth_where_float32_would_let_it_blow_up(g
     assert root_of(gain_hf) == pytest.approx(math.sqrt(0.001))
     heard = Lane(noise(64 * 400), root_of(gain_hf) ** 2, (1, 1, 1, 1)).play(400)
     assert np.abs(heard).max() < 1.0
+
+
+@pytest.mark.parametrize("sends", [(0.5, 0.5), (0.5, 0.4)])
+def test_a_lane_that_comes_to_rest_goes_on_as_if_it_moved(sends):
+    quanta, x = 40, noise(64 * 44)
+    hf, gains = np.tile([0.3, *sends], (quanta + 1, 1)), np.full((quanta + 1, 4), 0.5)
+    hf[:20, 0], gains[:20] = np.linspace(0.9, 0.3, 20), np.linspace(1.0, 0.5, 20)[:, None]
+    at_rest = follow(Lane(x, hf[0], gains[0]), hf, gains)
+
+    def beside_one_that_moves(lane, quanta):
+        other = lane.voices.signal[:, lane.lane - 1]
+        lane.v.lane[lane.lane - 1], lane.v.stop[lane.lane - 1] = 1, 1 << 62
+        other[FADE] = other[FADE_TARGET] = 1.0
+        for shelf in other[SHELF:].reshape(3, 9):
+            shelf[HF_TARGET] = 0.9 if shelf[HF_TARGET] < 0.7 else 0.5
+        return lane.play(quanta)
+
+    assert follow(Lane(x, hf[0], gains[0]), hf, gains, beside_one_that_moves).tobytes() == at_rest.tobytes()
+    assert np.abs(at_rest - naive_strip.strip(x[: 64 * quanta], hf, gains, None)).max() < 5e-5

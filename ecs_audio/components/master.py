@@ -11,18 +11,29 @@ QUANTA = 32
 """Quanta mixed in one go, at most."""
 
 
+LINE = 64
+"""Bytes of a cache line."""
+
+
+def _lines(count: int) -> NDArray[np.float32]:
+    """So many zeros, from the beginning of a cache line: sixteen that lie across two take twice as long."""
+    room = np.zeros(count + LINE // 4, np.float32)
+    start = -room.ctypes.data % LINE // 4
+    return room[start : start + count]
+
+
 class Master:
     """Arrays between the lanes and the block. Set by `mix`."""
 
     def __init__(self) -> None:
-        self.steps = np.zeros(34 * 8, np.float32)
-        """Scratch: what filters and gains of eight lanes move by."""
-        self.lanes = np.zeros(9 * QUANTUM, np.float32)
-        """Scratch: samples of eight lanes, one after the other, and of one that changes to another copy."""
-        self.mono = np.zeros(4 * QUANTUM * 8, np.float32)
-        """Scratch: the same of eight, frame by frame, and what their shelves leave of it."""
-        self.sums = np.zeros(QUANTUM * 4 * 8, np.float32)
-        """Scratch: left, right, near and far of every eighth lane together."""
+        self.steps = _lines(34 * 16)
+        """Scratch: what filters and gains of sixteen lanes move by."""
+        self.lanes = _lines(17 * QUANTUM)
+        """Scratch: samples of sixteen lanes, one after the other, and of one that changes to another copy."""
+        self.mono = _lines(4 * QUANTUM * 16)
+        """Scratch: the same of sixteen, frame by frame, and what their shelves leave of it."""
+        self.sums = _lines(QUANTUM * 4 * 16)
+        """Scratch: left, right, near and far of every sixteenth lane together."""
         self.sent = np.zeros((2, QUANTUM * QUANTA), np.float32)
         """What the newest quanta send into the near and the far reverb."""
         self.mixed = np.zeros((QUANTUM * QUANTA, 2), np.float32)

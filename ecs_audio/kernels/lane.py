@@ -12,7 +12,7 @@ from ecs_audio.kernels.jit import Array, law
 from ecs_audio.kernels.mix import FOREVER, FRESH
 from ecs_audio.kernels.pool import OVER, PLAYING, free_lane, let_go
 from ecs_audio.kernels.read import ONE, TAPS
-from ecs_audio.kernels.shelf import corner_of, shelf_coefficients
+from ecs_audio.kernels.shelf import corner_of, shelf_of
 from ecs_audio.kernels.strip import (
     B0,
     FADE,
@@ -27,6 +27,7 @@ from ecs_audio.kernels.strip import (
     SHELF_ROWS,
     SHELVES,
     TARGET,
+    TWO,
 )
 
 STREAMING = 2
@@ -97,7 +98,9 @@ def take_levels(lane: int, corner: tuple[float, float], signal: Array) -> None:
         signal[GAIN + k, lane] = signal[TARGET + k, lane]
     for shelf in range(SHELF, SHELF + SHELVES * SHELF_ROWS, SHELF_ROWS):
         signal[shelf + HF, lane] = signal[shelf + HF_TARGET, lane]
-        c = shelf_coefficients(np.float64(signal[shelf + HF, lane]), corner)
+        c = shelf_of(
+            signal[shelf + HF, lane], np.float32(corner[0]), np.float32(corner[1]), np.float32(1.0), TWO
+        )
         for k in range(5):
             signal[shelf + B0 + k, lane] = c[k]
 

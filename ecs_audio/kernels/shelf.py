@@ -7,6 +7,7 @@ GAINHF: the gain at 5 kHz; far above it tends to gain_hf squared, at the bottom 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -25,16 +26,25 @@ def corner_of(rate: float) -> tuple[float, float]:
 
 
 @law
-def shelf_coefficients(h: float, corner: tuple[float, float]) -> tuple[float, float, float, float, float]:
-    """b0, b1, b2, a1, a2 of the shelf with gain_hf = h squared."""
-    cos, alpha = corner
+def shelf_of(h: Any, cos: Any, alpha: Any, one: Any, two: Any) -> tuple[Any, Any, Any, Any, Any]:
+    """b0, b1, b2, a1, a2 of the shelf with gain_hf = h squared; numbers of one type, or vectors.
+
+    At h = 1 they are exactly those of a wire: b0 = 1, b1 = a1, b2 = a2.
+    """
     a = h * h
-    plus, minus, slope = a + 1.0, a - 1.0, 2.0 * h * alpha
-    below = plus - minus * cos + slope
+    plus, minus = a + one, a - one
+    tilt, slope, spread = minus * cos, h * (two * alpha), plus * cos
+    below = (plus - tilt) + slope
     return (
-        a * (plus + minus * cos + slope) / below,
-        -2.0 * a * (minus + plus * cos) / below,
-        a * (plus + minus * cos - slope) / below,
-        2.0 * (minus - plus * cos) / below,
-        (plus - minus * cos - slope) / below,
+        (a * ((plus + tilt) + slope)) / below,
+        ((one - one) - (a * two) * (minus + spread)) / below,
+        (a * ((plus + tilt) - slope)) / below,
+        (two * (minus - spread)) / below,
+        ((plus - tilt) - slope) / below,
     )
+
+
+@law
+def shelf_coefficients(h: float, corner: tuple[float, float]) -> tuple[float, float, float, float, float]:
+    """The same as float64. corner: see `corner_of`."""
+    return shelf_of(h, corner[0], corner[1], 1.0, 2.0)

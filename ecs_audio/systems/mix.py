@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from ecs_audio.components.buses import Buses
 from ecs_audio.components.master import QUANTA, QUANTUM, Master
 from ecs_audio.kernels.columns import VoiceColumns
+from ecs_audio.kernels.jit import prepare
 from ecs_audio.kernels.limiter import RELEASE_SECONDS, limit
 from ecs_audio.kernels.mix import mix_quanta
 from ecs_audio.kernels.read import sinc_table
@@ -21,23 +23,34 @@ if TYPE_CHECKING:
 SINC = sinc_table()
 
 
+@cache
+def entry_of(kernel: Any) -> Any:
+    """What a call of a kernel comes to once numba has looked at the types of its arguments.
+
+    They are always the same here, and looking at them takes 8 us a block, mostly at the columns of voices.
+    """
+    if not kernel.signatures:
+        prepare(kernel)
+    return kernel.overloads[kernel.signatures[0]].entry_point
+
+
 def mix(voices: VoiceColumns, buses: Buses, master: Master, clips: Clips, quanta: int, *, sinc: bool) -> None:
     """Mix the next quanta of 64 frames and leave in `master.ready` what the limiter lets out.
 
     The limiter looks one quantum ahead, so the very first one comes out of the second call.
     """
     ramp = master.ramp_end - master.mixed_frames
-    sending = mix_quanta(
+    sending = entry_of(mix_quanta)(
         clips.bank, clips.offset, clips.stride, clips.length, SINC, sinc, voices, ramp, quanta,
         float(clips.rate), master.steps, master.lanes, master.mono, master.sums, master.mixed, master.sent,
     )  # fmt: skip
     for k, bus in enumerate(buses.both):
         if sending & (1 << k) or bus.busy:
-            reverberate(
+            entry_of(reverberate)(
                 quanta, ramp, master.sent[k], bus.length, bus.rings, bus.memory, bus.now, bus.target,
                 bus.clock, bus.scratch, master.mixed,
             )  # fmt: skip
-    limit(
+    entry_of(limit)(
         1.0 / (RELEASE_SECONDS * clips.rate), quanta, master.mixed, master.delayed, master.needed,
         master.held, master.look_ahead, master.limiter, master.ready,
     )  # fmt: skip

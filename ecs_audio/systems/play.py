@@ -80,13 +80,13 @@ def conduct(
 
 
 def lanes_for_sources(voices: int) -> int:
-    """Lanes of so many voices, in eights, and those in reserve that sound while they fade out."""
-    return -(-voices // 8) * 8 + FADING_LANES
+    """Lanes of so many voices, in sixteens, and those in reserve that sound while they fade out."""
+    return -(-voices // 16) * 16 + FADING_LANES
 
 
 def lanes_for_echoes(taps: int) -> int:
     """The same for echoes and second channels."""
-    return -(-taps // 8) * 8 + FADING_LANES
+    return -(-taps // 16) * 16 + FADING_LANES
 
 
 def tune(buses: Buses, probes: Probes, settings: Settings) -> None:
