@@ -107,3 +107,54 @@ def schematic(data):
                         break
                 found[x, y, z] = names[index]
     return found, (wide, high, long)
+
+
+def mcedit(data):
+    """Id and data value of each block of an MCEdit schematic, as id * 16 + data, by y, z, x; and its size."""
+    tree = nbt(gzip.decompress(data))
+    size = tuple(tree[key] for key in ("Width", "Height", "Length"))
+    return [(b & 255) << 4 | d & 15 for b, d in zip(tree["Blocks"], tree["Data"], strict=True)], size
+
+
+def litematic(data):
+    """The names of the only region of a Litematica schematic by y, z, x; and its size."""
+    (box,) = nbt(gzip.decompress(data))["Regions"].values()
+    size = tuple(abs(box["Size"][axis]) for axis in "xyz")
+    names = [name_of(state) for state in box["BlockStatePalette"]]
+    bits, longs = max(2, (len(names) - 1).bit_length()), [n & (1 << 64) - 1 for n in box["BlockStates"]]
+    longs.append(0)
+    found, mask = [], (1 << bits) - 1
+    for k in range(size[0] * size[1] * size[2]):
+        long, shift = divmod(k * bits, 64)
+        found.append(names[(longs[long] | longs[long + 1] << 64) >> shift & mask])
+    return found, size
+
+
+def vox(data):
+    """The colours of the only model of a .vox file by its own x, y, z; and its size."""
+    found, size, at = {}, None, 20
+    while at < len(data):
+        kind, length = struct.unpack_from("<4si", data, at)
+        at += 12
+        if kind == b"SIZE":
+            size = struct.unpack_from("<3i", data, at)
+        elif kind == b"XYZI":
+            for k in range(struct.unpack_from("<i", data, at)[0]):
+                x, y, z, colour = struct.unpack_from("4B", data, at + 4 + 4 * k)
+                found[x, y, z] = colour
+        at += length
+    return found, size
+
+
+def luanti(rows, unpack, every=1):
+    """Names of the nodes of every so manieth map block of format 29 by z, y, x; by the block's number."""
+    found = {}
+    for pos, data in rows[::every]:
+        block = unpack(data[1:])
+        (count,), at, names = struct.unpack_from(">H", block, 8), 10, {}
+        for _ in range(count):
+            number, length = struct.unpack_from(">HH", block, at)
+            at += 4 + length
+            names[number] = block[at - length : at].decode()
+        found[pos] = [names[n] for n in struct.unpack_from(">4096H", block, at + 2)]
+    return found

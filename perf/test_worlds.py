@@ -2,7 +2,10 @@
 
 import gzip
 import os
+import sqlite3
 import struct
+import sys
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -80,6 +83,20 @@ def test_region(benchmark, rounds, version):
     )  # fmt: skip
 
 
+def zstandard():
+    """The module that unpacks zstd: Python's own from 3.14 on."""
+    return pytest.importorskip("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
+
+
+def place(pos):
+    """x, y, z of a map block: three signed digits to the base of 4096, the lowest first."""
+    digits = []
+    for _ in range(3):
+        digits.append((pos + 2048) % 4096 - 2048)
+        pos = (pos - digits[-1]) // 4096
+    return digits
+
+
 def check_schematic(path):
     """That both readers find the same; returns the number of cells."""
     world, (found, size) = ea.World.load(path), per_block.schematic(path.read_bytes())
@@ -113,10 +130,59 @@ def test_own_format(benchmark, rounds, own):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["mcedit_Station.schematic", "vox_mmmm_scene_riot.vox"])
-def test_other_formats(benchmark, rounds, name):
-    path = real(name)
-    benchmark.pedantic(ea.World.load, args=(path,), rounds=rounds(10, 3))
-    taken = seconds(rounds(11, 5), Turn(lambda: ea.World.load(path), repeats=3))[:, 0]
-    cells, kind = int(np.prod(ea.World.load(path).size)), name.rpartition(".")[2]
-    note(benchmark, f"worlds.{kind}", f"Cells read from {name}", cells / taken, "1/s", better="higher")
+def test_mcedit(benchmark, rounds):
+    path = real("mcedit_Station.schematic")
+    data, world = path.read_bytes(), ea.World.load(path)
+    numbers, size = per_block.mcedit(data)
+    assert tuple(world.size) == size
+    ids = world.ids((0, 0, 0), size).transpose(1, 2, 0).ravel()
+    assert len(set(zip(numbers, ids.tolist(), strict=True))) == len(set(numbers))  # each has one name
+    compare(
+        benchmark, rounds, "worlds.schematic", f"Cells read from {path.name}", path, ids.size,
+        lambda: per_block.mcedit(data), ids.size,
+    )  # fmt: skip
+
+
+def test_litematic(benchmark, rounds):
+    path = real("litematic_storage_thingy.litematic")
+    data, world = path.read_bytes(), ea.World.load(path)
+    names, size = per_block.litematic(data)
+    assert tuple(world.size) == size
+    ids = world.ids((0, 0, 0), size).transpose(1, 2, 0).ravel()
+    own = [name.partition("[")[0] for name in world.palette.names]
+    # Several kinds of air are one here.
+    assert all(own[k] in (name, "air") for k, name in zip(ids.tolist(), names, strict=True))
+    compare(
+        benchmark, rounds, "worlds.litematic", f"Cells read from {path.name}", path, ids.size,
+        lambda: per_block.litematic(data), ids.size,
+    )  # fmt: skip
+
+
+def test_vox(benchmark, rounds):
+    path = real("vox_mmmm_scene_riot.vox")
+    data, world = path.read_bytes(), ea.World.load(path)
+    voxels, (x, y, z) = per_block.vox(data)
+    assert tuple(world.size) == (x, z, y)
+    is_filled = np.zeros((x, z, y), bool)
+    for a, b, c in voxels:  # z is up there, and y away from the viewer
+        is_filled[a, c, y - 1 - b] = True
+    assert np.array_equal(world.ids((0, 0, 0), world.size) != 0, is_filled)
+    compare(
+        benchmark, rounds, "worlds.vox", f"Cells read from {path.name}", path, x * y * z,
+        lambda: per_block.vox(data), x * y * z,
+    )  # fmt: skip
+
+
+def test_luanti(benchmark, rounds):
+    path, zstd = real("luanti_v7_seed42_map.sqlite"), zstandard()
+    with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)) as database:
+        rows = database.execute("SELECT pos, data FROM blocks").fetchall()
+    world = ea.World.load(path)
+    for pos, names in per_block.luanti(rows, zstd.decompress, 64).items():
+        x, y, z = 16 * np.array(place(pos))
+        ids = world.ids((x, y, -z - 16), (x + 16, y + 16, -z))[:, :, ::-1].transpose(2, 1, 0).ravel()
+        assert [world.palette.names[k] for k in ids] == ["air" if n == "ignore" else n for n in names]
+    compare(
+        benchmark, rounds, "worlds.luanti", f"Cells read from {path.name}", path, 4096 * len(rows),
+        lambda: per_block.luanti(rows, zstd.decompress, SHARE), 4096 * len(rows[::SHARE]),
+    )  # fmt: skip

@@ -16,8 +16,11 @@ from ecs_audio.world.materials import FLUID, OPEN, SOLID
 Cell = tuple[int, int, int]
 Point = tuple[float, float, float]
 
-FOLIAGE = ("leaves", "log", "wood", "stem", "mushroom_block", "hyphae", "wart_block", "bamboo", "cactus")
-"""Ends of names that grow on the ground rather than being it."""
+FOLIAGE = (
+    "leaves", "log", "wood", "stem", "mushroom_block", "hyphae", "wart_block", "bamboo", "cactus",
+    "tree", "needles",
+)  # fmt: skip
+"""Ends of names that grow on the ground rather than being it; Luanti's trunks are trees."""
 THIN = ("carpet", "_pressure_plate")
 """Ends of names of what lies on the floor under one's feet."""
 SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1))

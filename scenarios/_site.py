@@ -52,18 +52,28 @@ def own_site(seed: int) -> Site:
     return _site(built.world, (x, y, z), built.start, built.rooms, built.streets, [built.tower])
 
 
-def site_of(path: str, around: Point | None = None, radius: float = 256.0) -> Site:
+def site_of(
+    path: str, around: Point | None = None, radius: float = 256.0, cell_size: float | None = None
+) -> Site:
     """The site in a world file, or in what lies within `radius` of a point in it.
 
     Raises WorldFormatError or OSError for a file that is none, ValueError for cells that are not 1 m and
     where nothing lies around the point.
     """
-    world = ea.World.load(path, around=around, radius=radius)
-    if world.cell_size != 1.0:
-        raise ValueError(f"a raid needs cells of 1 m, and those of {path} have {world.cell_size:g} m")
+    world = metric(path, around, radius, cell_size)
     if min(world.size[0], world.size[2]) < SMALL:
         world = _on_meadow(world)
     return _site(world, _spot(world), None, [], [], [])
+
+
+def metric(path: str, around: Point | None, radius: float, cell_size: float | None) -> ea.World:
+    """A world of cells of 1 m from a file; raises as `site_of` does."""
+    world = ea.World.load(path, around=around, radius=radius, cell_size=cell_size)
+    if world.cell_size != 1.0:
+        raise ValueError(
+            f"{path} has cells of {world.cell_size:g} m, and 1 m is needed: cell_size=1 takes them for such"
+        )
+    return world
 
 
 def _site(

@@ -13,6 +13,7 @@ import ecs_audio as ea
 from ecs_audio.components.entries import NO_PLANE
 from scenarios._gorge import gorge
 from scenarios._sight import SKIN, Solids, Vector, mirrors, sees, solids
+from scenarios._site import metric
 
 CLAP_AT = 0.5
 """[s]"""
@@ -36,6 +37,7 @@ def scenario(
     world: str | None = None,
     around: tuple[float, float, float] | None = None,
     radius: float = 256.0,
+    cell_size: float | None = None,
     acoustics: str = "full",
     echoes: bool = True,
     seconds: float = 6.0,
@@ -44,14 +46,15 @@ def scenario(
     """A canyon 40 m wide and 60 m deep, or one that is found in a world file, a clap and a listener in it.
 
     distance: from the clap to the listener along our own canyon [m]. acoustics: "off", "direct", "reflect"
-    or "full". echoes: whether walls answer. around, radius: only this part of the world file.
+    or "full". echoes: whether walls answer. around, radius: only this part of the world file. cell_size: of
+    its cells, where the file is wrong; 1 m is needed.
     """
     if not 1.0 <= distance <= 100.0:
         raise ValueError(f"distance must be 1 to 100 m, not {distance:g}")
     if world is None:
         place, clap, ear, solids = _canyon(distance)
     else:
-        place = ea.World.load(world, around=around, radius=radius)
+        place = metric(world, around, radius, cell_size)
         clap, ear, solids = gorge(place, seed)
     clips = ea.Clips()
     clips.synthesize("clap", seed)

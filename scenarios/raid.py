@@ -41,6 +41,7 @@ def scenario(
     world: str | None = None,
     around: tuple[float, float, float] | None = None,
     radius: float = 256.0,
+    cell_size: float | None = None,
     sounds: str | None = None,
     only: str | None = None,
     tones: bool = False,
@@ -55,13 +56,14 @@ def scenario(
     on flat, dry ground near its middle. The listener's room is the nearest one within 50 steps of there:
     roofed, walled on all sides within 8 m, with a wall of at most 3 m beyond which lies the open. A file
     without one gets a stone house, one without ground for that also a terrace of gravel, and a file less
-    than 96 m wide is set on a meadow. around, radius: only this part of the file. sounds: a folder of
-    recordings that take the place of built-in sounds of their role. only: roles to be heard, by commas, for
-    listening to them alone. tones: whether low tones take the place of all sounds, to listen for clicks.
+    than 96 m wide is set on a meadow. around, radius: only this part of the file. cell_size: of its cells,
+    where the file is wrong; 1 m is needed. sounds: a folder of recordings that take the place of built-in
+    sounds of their role. only: roles to be heard, by commas, for listening to them alone. tones: whether low
+    tones take the place of all sounds, to listen for clicks.
     """
     if sources < 1:
         raise ValueError(f"sources must be at least 1, not {sources}")
-    site = own_site(seed) if world is None else site_of(world, around, radius)
+    site = own_site(seed) if world is None else site_of(world, around, radius, cell_size)
     clips, names = _sounds.tones() if tones else _sounds.sounds(sounds)
     going, wall_at = story(site, seconds)
     heard = mix(sources, only)

@@ -114,3 +114,39 @@ def test_a_region_is_told_and_drawn(shared_data, tmp_path):
     assert found["groups"][0]["group"] == "stone"
     assert len(found["blocks"]) == 15
     assert (tmp_path / "map.png").stat().st_size > 1000
+
+
+EDGE = """
+import ecs_audio as ea
+
+def scenario(*, world: str, cell_size: float | None = None) -> ea.Scenario:
+    return ea.Scenario(ea.World.load(world, cell_size=cell_size), ea.Clips(), 0.05)
+"""
+
+
+def test_cells_of_a_file_may_be_said_to_have_another_size(town, tmp_path):
+    file, scene, bare = (tmp_path / name for name in ("town.npz", "scene.py", "bare.py"))
+    town.save(file)
+    scene.write_text(EDGE, encoding="utf-8")
+    bare.write_text("def scenario(*, world: str):\n    pass\n", encoding="utf-8")
+    found = json.loads(ask("world", file, "--cell-size", "0.25", "--json").stdout)
+    assert (found["cell_size"], found["size_metres"]) == (0.25, [9.25, 5.25, 6.5])
+    for command in (("run", scene, "--no-output"), ("play", scene, "--silent", "--plain")):
+        found = json.loads(ask(*command, "--world", file, "--cell-size", "2", "--json").stdout)
+        assert found["parameters"]["cell_size"] == 2.0
+        assert "is of a world file" in ask(*command, "--cell-size", "2", status=2).stderr
+    assert "has no parameter 'cell_size'" in ask(
+        "run", bare, "--world", file, "--cell-size", "2", status=2
+    ).stderr  # fmt: skip
+    for wrong in ("0", "-1", "nan", "1e9", "wide"):
+        text = ask("world", file, "--cell-size", wrong, status=2).stderr
+        assert f"{wrong!r} is no number from 0.001 to 1000" in text
+
+
+def test_a_mesh_has_cells_of_the_size_that_is_asked_for(tmp_path):
+    corners = [f"v {x} {y} {z}" for x in (0, 4) for y in (0, 4) for z in (0, 4)]
+    sides = ("1 2 4 3", "5 7 8 6", "1 5 6 2", "3 4 8 7", "1 3 7 5", "2 6 8 4")
+    (tmp_path / "cube.obj").write_text("\n".join([*corners, *(f"f {side}" for side in sides)]))
+    for given, edge in (((), 4), (("--cell-size", "0.5"), 8)):
+        found = json.loads(ask("world", tmp_path / "cube.obj", *given, "--json").stdout)
+        assert found["size"] == [edge] * 3

@@ -39,7 +39,15 @@ def test_a_scenario_says_what_it_is_and_what_it_takes(name):
     title = inspect.getdoc(module).splitlines()[0]
     assert title.endswith(".")
     assert len(title) <= 100
-    allowed = ("int", "float", "bool", "str", "str | None", "tuple[float, float, float] | None")
+    allowed = (
+        "int",
+        "float",
+        "bool",
+        "str",
+        "str | None",
+        "tuple[float, float, float] | None",
+        "float | None",
+    )
     for parameter in inspect.signature(module.scenario).parameters.values():
         assert parameter.kind is parameter.KEYWORD_ONLY
         assert parameter.annotation in allowed

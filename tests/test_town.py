@@ -224,6 +224,8 @@ def test_empty_and_scaled_worlds_are_refused(tmp_path):
     ea.World.empty(size=(128, 64, 128), cell_size=0.5).save(tmp_path / "fine.npz")
     with pytest.raises(ValueError, match=r"0\.5 m"):
         raid.scenario(world=str(tmp_path / "fine.npz"))
+    with pytest.raises(ValueError, match="empty"):
+        raid.scenario(world=str(tmp_path / "fine.npz"), cell_size=1.0)
 
 
 def test_paths_go_where_they_say():

@@ -61,7 +61,8 @@ DAY: Final = 86_400.0
 def play(
     name: str, device: str | None, silent: bool, record: Path | None, sets: tuple[str, ...],
     settings: tuple[str, ...], world: str | None, around: tuple[float, float, float] | None,
-    radius: float | None, seconds: str | None, acoustics: str | None, block: int, plain: bool, as_json: bool,
+    radius: float | None, cell_size: float | None, seconds: str | None, acoustics: str | None, block: int,
+    plain: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Play a scenario live, a shipped one by NAME or your own FILE.py, or a sound file.
 
@@ -74,7 +75,7 @@ def play(
         _check_sound_file(record)
     spelled = {"world": world, "seconds": seconds}
     given = (*sets, *(f"{key}={value}" for key, value in spelled.items() if value is not None))
-    window = spelled_window(around, radius, "world" in split(given, "--set"))
+    window = spelled_window(around, radius, cell_size, "world" in split(given, "--set"))
     texts = split((*given, *window), "--set")
     changes = split((*settings, *([f"acoustics={acoustics}"] if acoustics else [])), "--setting")
     piece = _piece(name, texts, changes)

@@ -53,9 +53,10 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
 def run(
     name: str, output: Path | None, no_output: bool, sets: tuple[str, ...], settings: tuple[str, ...],
-    world: str | None, around: tuple[float, float, float] | None, radius: float | None, seconds: str | None,
-    block: int, acoustics: str | None, check: bool, telemetry: Path | None, trace: Path | None,
-    explain: str | None, at: float | None, report: Path | None, as_json: bool,
+    world: str | None, around: tuple[float, float, float] | None, radius: float | None,
+    cell_size: float | None, seconds: str | None, block: int, acoustics: str | None, check: bool,
+    telemetry: Path | None, trace: Path | None, explain: str | None, at: float | None, report: Path | None,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Render a scenario, a shipped one by NAME or your own FILE.py.
 
@@ -77,7 +78,7 @@ def run(
 
     target = None if no_output else _sound_file(output or Path("out", f"{script.name}.wav"))
     given = (*sets, *_spelled("world", world), *_spelled("seconds", seconds))
-    window = spelled_window(around, radius, "world" in split(given, "--set"))
+    window = spelled_window(around, radius, cell_size, "world" in split(given, "--set"))
     texts = split((*given, *window), "--set")
     parameters = parameters_from(script, texts)
     make = maker(script, settings_from(split((*settings, *_spelled("acoustics", acoustics)), "--setting")))

@@ -28,12 +28,13 @@ if TYPE_CHECKING:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def world(
-    file: Path, around: tuple[float, float, float] | None, radius: float | None, png: Path | None,
-    save: Path | None, as_json: bool,
+    file: Path, around: tuple[float, float, float] | None, radius: float | None, cell_size: float | None,
+    png: Path | None, save: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Tell what is in a world FILE, or in a part of it, draw it, or convert it.
 
-    FILE is a .mca region, a Minecraft world's folder, a .schem, .schematic, .vox or .npz.
+    FILE is a .mca or .mcr region, a Minecraft world's folder, a .schem, .schematic, .litematic or .vox, a
+    Luanti world's map.sqlite or folder, a mesh (.obj, .glb, .stl), or a .npz.
     """
     require_around(around, radius)
     if png is not None and png.suffix.lower() != ".png":
@@ -45,7 +46,8 @@ def world(
     from ecs_audio.world import OutsideError, World
 
     try:
-        loaded = World.load(file, around=around, radius=RADIUS if radius is None else radius)
+        reach = RADIUS if radius is None else radius
+        loaded = World.load(file, around=around, radius=reach, cell_size=cell_size)
     except OutsideError as error:
         raise click.UsageError(str(error)) from error
     found: dict[str, Any] = {"file": str(file), **contents(loaded), "png": None, "saved": None}
