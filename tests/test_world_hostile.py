@@ -89,10 +89,22 @@ def test_bombs_in_a_region_stop_at_the_limits(tmp_path: Path, monkeypatch: pytes
     one = struct.pack(">IB", len(data) + 1, 2) + data
     pages = -(-len(one) // 4096)
     refused(tmp_path, struct.pack(">I", 2 << 8 | pages) + bytes(8188) + one, "more than 67108864 bytes")
-    # All 1024 chunks are the same bomb: together they may cost no more than the region's share.
+    # All 15 chunks are bombs: together they may cost no more than the region's share.
     monkeypatch.setattr("ecs_audio.world.anvil.MAX_REGION_BYTES", 3 * limits.MAX_CHUNK_BYTES)
-    header = struct.pack(">I", 2 << 8 | pages) * 1024 + bytes(4096)
-    refused(tmp_path, header + one, r"and \d+ more: the chunks before it unpack to")
+    places = [struct.pack(">I", (2 + pages * number) << 8 | pages) for number in range(15)]
+    header = b"".join(places).ljust(8192, b"\0")
+    bombs = one.ljust(4096 * pages, b"\0") * 15
+    refused(tmp_path, header + bombs, r"and \d+ more: the chunks before it unpack to")
+
+
+def test_chunks_that_share_a_place_are_read_twice_at_most(tmp_path: Path) -> None:
+    contents = named("", {"DataVersion": 3955, "sections": [section(0, ["a", "b"], np.arange(4096) % 2)]})
+    data = bytearray(region({(0, 0): contents}))
+    data[4 : 4 * 100] = bytes(data[:4]) * 99
+    world = load(tmp_path, bytes(data))
+    assert world.section_counts().mixed == 2
+    assert "skipped 98 of 100 chunks: " in world.report[0]
+    assert "it lies at byte 8192, where 2 other chunks do" in world.report[0]
 
 
 def test_the_tags_of_a_region_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -348,6 +348,21 @@ def test_the_work_of_a_database_is_bounded(tmp_path: Path, monkeypatch: pytest.M
     refused(path, "it has more than 4000 map blocks")
 
 
+def test_names_that_no_node_can_have_cost_no_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    many = block(28, SPLIT, [f"a{number}" for number in range(4097)])
+    refused(write(tmp_path, [((0, 0, 0), many)]), "it has 4097 names, more than its 4096 nodes")
+    few, budget = block(28, SPLIT, NAMES[:2]), luanti_block.Budget()
+    monkeypatch.setattr("ecs_audio.world.luanti.Budget", lambda count: budget)
+    for budget.names_left, budget.bytes_left in ((7, 2**30), (2**30, 4 * 16387 - 1)):
+        world = World.load(write(tmp_path, [((x, 0, 0), few) for x in range(6)]))
+        assert "skipped 2 of 6 blocks: " in world.report[0]
+        assert "the blocks before it have more names or bytes than a map may have" in world.report[0]
+    budget.bytes_left = 2**30
+    # Also those of which nothing can be read in the end.
+    refused(write(tmp_path, [((x, 0, 0), few[:-12]) for x in range(6)]), "skipped 6 of 6 blocks")
+    assert budget.bytes_left < 2**30 - 6 * 16384
+
+
 def test_bombs_stop_at_the_limit(tmp_path: Path) -> None:
     bomb = zlib.compress(bytes(2**25), 9)
     refused(

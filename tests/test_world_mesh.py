@@ -569,6 +569,12 @@ def test_the_limits_of_meshes_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     refused(tmp_path, stl(*SMALL), "a mesh of more than 100 bytes")
 
 
+def test_edges_of_almost_no_length_are_no_trouble(tmp_path: Path) -> None:
+    corners = "v 2 2 0\nv 0.5 -1e-310 2\nv 2 0.5 2\nv 0.5 -1e-310 1e-320\n"
+    world = load(tmp_path, f"{corners}f 1 2 3\nf 1 3 4\nf 1 4 2\nf 2 4 3\n".encode())
+    assert (world.size <= 4).all()
+
+
 def test_one_mesh_placed_many_times_is_counted_each_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

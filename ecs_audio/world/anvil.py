@@ -25,6 +25,8 @@ HEADER: Final = 2 * _SECTOR
 """Bytes that say where the chunks of a region are."""
 _EXTERNAL: Final = 128
 """Added to the compression of a chunk that lies beside the region, in a file of its own."""
+_MAX_SHARING: Final = 2
+"""Chunks that may lie at one place, as in damaged files: a small one could be a thousand chunks."""
 _ENOUGH: Final = 3
 """Chunks that must agree on where a region lies."""
 
@@ -138,8 +140,13 @@ def gather(
     regions: dict[int, tuple[int, int] | None] = {}
     reasons: dict[int, str] = {}
     x0, z0 = (0, 0) if region is None else (32 * region[0], 32 * region[1])
+    sharing: Counter[int] = Counter()
     for number in numbers:
+        offset = _offset(data, number)
+        sharing[offset] += 1
         try:
+            if sharing[offset] > _MAX_SHARING:
+                raise WorldFormatError(f"it lies at byte {offset}, where {_MAX_SHARING} other chunks do")
             contents = _contents(data, number, budget, file)
             chunk = _decoded(contents, budget, partial(decode, number=number, palette=palette, ids=ids))
             if region is not None and chunk.region not in (region, None):

@@ -70,7 +70,10 @@ def member(archive: zipfile.ZipFile, name: str) -> Member | None:
     length = int.from_bytes(stream.read(length_bytes), "little")
     if length > _MAX_HEADER_BYTES:
         raise WorldFormatError(f"its {name} has a header of {length} bytes, more than {_MAX_HEADER_BYTES}")
-    header = ast.literal_eval(stream.read(length).decode("latin-1").strip())
+    try:
+        header = ast.literal_eval(stream.read(length).decode("latin-1").strip())
+    except (MemoryError, RecursionError) as error:  # of Python's parser, which has room for so much only
+        raise WorldFormatError(f"its {name} has a header that is nested too deep") from error
     dtype, shape = header["descr"], header["shape"]
     if not isinstance(dtype, str) or not _PLAIN_DTYPE.fullmatch(dtype):
         raise WorldFormatError(f"its {name} holds {dtype!r:.60}, neither numbers nor text")

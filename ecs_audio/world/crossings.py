@@ -69,8 +69,10 @@ def _expanded(
 def _on(one: NDArray[np.float64], other: NDArray[np.float64], at: NDArray[Any]) -> NDArray[np.float64]:
     """Return where edges are along the third axis, `at` along the second."""
     run = other[:, 1] - one[:, 1]
-    share: NDArray[np.float64] = np.divide(at - one[:, 1], run, out=np.zeros_like(at), where=run != 0)
-    there: NDArray[np.float64] = one[:, 2] + share * (other[:, 2] - one[:, 2])
+    # An edge may be so short that what is beyond it is infinitely far away.
+    with np.errstate(over="ignore"):
+        share = np.divide(at - one[:, 1], run, out=np.zeros_like(at), where=run != 0)
+    there: NDArray[np.float64] = one[:, 2] + np.clip(share, 0.0, 1.0) * (other[:, 2] - one[:, 2])
     return there
 
 
@@ -80,7 +82,8 @@ def _height(
     a, b, c = corners.transpose(1, 0, 2)
     normal = np.cross(b - a, c - a)
     rise = (row + 0.5 - a[:, 1]) * normal[:, 1] + (column + 0.5 - a[:, 2]) * normal[:, 2]
-    away = np.divide(rise, normal[:, 0], out=np.zeros_like(rise), where=normal[:, 0] != 0)
+    with np.errstate(over="ignore"):
+        away = np.divide(rise, normal[:, 0], out=np.zeros_like(rise), where=normal[:, 0] != 0)
     # Triangles that stand on edge have no height to speak of.
     height: NDArray[np.float64] = np.clip(
         a[:, 0] - away, corners[:, :, 0].min(axis=1), corners[:, :, 0].max(axis=1)

@@ -21,7 +21,7 @@ from ecs_audio.world import grid as grids
 from ecs_audio.world import skipped
 from ecs_audio.world.errors import OutsideError, WorldFormatError
 from ecs_audio.world.limits import MAX_BLOCK_BYTES, MAX_BLOCKS, MAX_CELLS, MAX_FILE_SECTIONS
-from ecs_audio.world.luanti_block import Block, MissingZstdError, decode
+from ecs_audio.world.luanti_block import Block, Budget, MissingZstdError, decode
 from ecs_audio.world.palette import NO_NAME, Palette
 from ecs_audio.world.window import Window
 
@@ -75,9 +75,10 @@ def read(
         positions, blocks = positions[is_wanted], blocks[is_wanted]
         reasons: dict[tuple[int, int, int], str] = {}
         known: dict[str, int] = {}
+        budget = Budget(len(blocks))
         for number, (x, y, z) in zip(positions.tolist(), blocks.tolist(), strict=True):
             try:
-                block = _block(connection, table, {"number": number, "x": x, "y": y, "z": z})
+                block = _block(connection, table, {"number": number, "x": x, "y": y, "z": z}, budget)
                 _store(grid, (x, y, -1 - z), block, palette, known)
             except MissingZstdError:
                 raise
@@ -183,14 +184,14 @@ def _grid(blocks: NDArray[np.int64]) -> grids.Grid:
     return grids.make(lo, (x, y, z), grids.UNKNOWN)
 
 
-def _block(connection: sqlite3.Connection, table: _Table, at: dict[str, int]) -> Block:
+def _block(connection: sqlite3.Connection, table: _Table, at: dict[str, int], budget: Budget) -> Block:
     try:
         found = connection.execute(f"SELECT data FROM blocks WHERE {table.where}", at).fetchone()
     except sqlite3.DataError as error:
         raise WorldFormatError(f"it has more than {MAX_BLOCK_BYTES} bytes") from error
     if found is None or not isinstance(found[0], bytes):
         raise WorldFormatError("its data is missing or no bytes")
-    return decode(found[0])
+    return decode(found[0], budget)
 
 
 def _store(

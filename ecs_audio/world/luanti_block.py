@@ -31,12 +31,26 @@ class Block(NamedTuple):
     names: list[tuple[int, str]]
 
 
+class Budget:
+    """What the blocks of a map together may still cost: packed, most of them could cost nothing."""
+
+    def __init__(self, blocks: int = 1) -> None:
+        self.names_left = 2**20 + 64 * blocks
+        self.bytes_left = 2**26 + 2**15 * blocks
+
+    def check(self) -> None:
+        """Raise WorldFormatError where nothing is left."""
+        if self.names_left < 0 or self.bytes_left < 0:
+            raise WorldFormatError("the blocks before it have more names or bytes than a map may have")
+
+
 class _Fields:
     """Numbers and texts one after the other, high bytes first."""
 
-    def __init__(self, data: bytes, at: int) -> None:
+    def __init__(self, data: bytes, at: int, budget: Budget) -> None:
         self.data = data
         self.at = at
+        self.budget = budget
 
     def take(self, form: str) -> tuple[int, ...]:
         """Return the next numbers. Raises WorldFormatError where the data has ended."""
@@ -53,21 +67,23 @@ class _Fields:
         return self.data[self.at - count : self.at]
 
 
-def decode(data: bytes) -> Block:
-    """Decode a map block as the database has it. Raises WorldFormatError."""
+def decode(data: bytes, budget: Budget | None = None) -> Block:
+    """Decode a map block as the database has it, and pay for it. Raises WorldFormatError."""
+    budget = budget or Budget()
+    budget.check()
     if not data:
         raise WorldFormatError("it is empty")
     version = data[0]
     if version == _ZSTD:
         # What comes after the nodes is left: it is of no interest.
-        fields = _Fields(_unpacked(data[1:]), 0)
+        fields = _Fields(_unpacked(data[1:], budget), 0, budget)
         fields.take(">BHI")
         names = _names(fields)
         _check_widths(fields)
         return Block(_nodes(fields.skip(_NODES * _NODE_BYTES)), names)
     if not _OLDEST <= version < _ZSTD:
         raise WorldFormatError(f"its format is {version}, of which only {_OLDEST} to {_ZSTD} are read")
-    fields = _Fields(data, 1)
+    fields = _Fields(data, 1, budget)
     fields.take(">BH" if version >= _FIRST_WITH_LIGHTING else ">B")
     _check_widths(fields)
     contents = _inflated(fields)
@@ -95,6 +111,9 @@ def _names(fields: _Fields) -> list[tuple[int, str]]:
     version, count = fields.take(">BH")
     if version:
         raise WorldFormatError(f"its names are in the format {version}, of which only 0 is read")
+    if count > _NODES:
+        raise WorldFormatError(f"it has {count} names, more than its {_NODES} nodes")
+    fields.budget.names_left -= count
     names = []
     for _ in range(count):
         number, length = fields.take(">HH")
@@ -109,6 +128,8 @@ def _nodes(data: bytes) -> NDArray[np.uint16]:
 def _inflated(fields: _Fields) -> bytes:
     """Unpack the next zlib stream."""
     stream = zlib.decompressobj()
+    # What fails late is paid for as well.
+    fields.budget.bytes_left -= (cost := min(MAX_BLOCK_BYTES, 1032 * (len(fields.data) - fields.at)))
     try:
         contents = stream.decompress(fields.data[fields.at :], MAX_BLOCK_BYTES + 1)
     except zlib.error as error:
@@ -117,18 +138,21 @@ def _inflated(fields: _Fields) -> bytes:
         raise WorldFormatError(f"its zlib data unpacks to more than {MAX_BLOCK_BYTES} bytes")
     if not stream.eof:
         raise WorldFormatError("its zlib data ends early")
+    fields.budget.bytes_left += cost - len(contents)
     fields.at = len(fields.data) - len(stream.unused_data)
     return contents
 
 
-def _unpacked(data: bytes) -> bytes:
+def _unpacked(data: bytes, budget: Budget) -> bytes:
     """Return the beginning of what zstd data unpacks to, at most MAX_BLOCK_BYTES."""
     zstd = _library()
+    budget.bytes_left -= MAX_BLOCK_BYTES
     options = {zstd.DecompressionParameter.window_log_max: _MAX_WINDOW}
     try:
         contents: bytes = zstd.ZstdDecompressor(options=options).decompress(data, MAX_BLOCK_BYTES)
     except zstd.ZstdError as error:
         raise WorldFormatError(f"its zstd data is damaged ({error})") from error
+    budget.bytes_left += MAX_BLOCK_BYTES - len(contents)
     return contents
 
 

@@ -44,7 +44,7 @@ def read(data: bytes, palette: Palette) -> tuple[Grid, float]:
     try:
         with archives.unpack(data) as archive:
             return _read(archive, palette)
-    except WorldFormatError:
+    except (WorldFormatError, MemoryError):
         raise
     except Exception as error:
         # A damaged archive makes zipfile, zlib, ast and numpy raise a dozen kinds of errors.
