@@ -9,9 +9,6 @@ from ecs_audio.world.arguments import Cell
 from ecs_audio.world.boxes import clip
 from ecs_audio.world.grid import AIR, UNKNOWN, Grid, claim, make_uniform
 
-_SECTIONS_AT_ONCE = 64
-"""Bounds the memory of a large sphere's surface to a few megabytes."""
-
 
 def carve(grid: Grid, center: tuple[float, float, float], radius: float) -> tuple[Cell, Cell] | None:
     """Turn to air every cell whose centre lies within `radius` cells of `center`; return a box."""
@@ -62,12 +59,9 @@ def _cut(
     limit: float,
 ) -> None:
     """Cut sections that the sphere's surface runs through."""
-    rows = claim(grid, where)
-    for start in range(0, len(rows), _SECTIONS_AT_ONCE):
-        part = slice(start, start + _SECTIONS_AT_ONCE)
-        x, y, z = (square[index] for square, index in zip(squares, sections[part].T, strict=True))
+    # A section at a time takes 32 KiB at most, so that explosions do not stretch the heap of a long game.
+    for row, section in zip(claim(grid, where).tolist(), sections.tolist(), strict=True):
+        x, y, z = (square[index] for square, index in zip(squares, section, strict=True))
         # The same order as in `_sums`, so that a nearest cell rounds alike in both.
-        inside = (x[:, None, None, :] + y[:, :, None, None]) + z[:, None, :, None] <= limit
-        cells = grid.cells[rows[part]]
-        cells[inside.reshape(-1, 4096)] = 0
-        grid.cells[rows[part]] = cells
+        inside = (x + y[:, None, None]) + z[:, None] <= limit
+        grid.cells[row].reshape(16, 16, 16)[inside] = 0
