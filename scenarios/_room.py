@@ -61,7 +61,10 @@ def find_room(world: ea.World, ground: Ground, found: Ways) -> Room | None:
 
 
 def build_house(world: ea.World, ground: Ground, spot: Cell) -> None:
-    """Put a stone house on the flattest dry ground about 12 m from `spot`, its door towards it."""
+    """Put a stone house on the flattest dry ground about 12 m from `spot`, its door towards it.
+
+    Not on a flat roof beside it, or on a terrace below: what is higher or lower costs as what is rough.
+    """
     edge = HOUSE + 2 * YARD
     x, _, z = ground.local(spot)
     windows = sliding_window_view(ground.soil, (edge, edge))
@@ -69,7 +72,8 @@ def build_house(world: ea.World, ground: Ground, spot: Cell) -> None:
     rough = windows.max(axis=(2, 3)) - windows.min(axis=(2, 3))
     middle = np.stack(np.meshgrid(*(np.arange(n) + edge // 2 for n in rough.shape), indexing="ij"), -1)
     away = np.hypot(middle[..., 0] - x, middle[..., 1] - z)
-    cost = 4.0 * rough + np.abs(away - 12.0) + np.where(dry, 0.0, 1e9)
+    off = np.maximum(windows.max(axis=(2, 3)) - spot[1], spot[1] - 2 - windows.min(axis=(2, 3)))
+    cost = 4.0 * (rough + np.maximum(off, 0)) + np.abs(away - 12.0) + np.where(dry, 0.0, 1e9)
     i, k = (int(n) for n in np.unravel_index(int(np.argmin(cost)), cost.shape))
     floor = int(np.median(windows[i, k]))
     dx, dz = x - (i + edge // 2), z - (k + edge // 2)

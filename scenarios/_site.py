@@ -6,15 +6,13 @@ from math import hypot
 from typing import NamedTuple
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
 import ecs_audio as ea
 from scenarios._ground import Cell, Ground, Point, straightened, survey, ways
 from scenarios._room import Room, build_house, build_terrace, find_room
+from scenarios._spot import REACH, Outdoors, best_spot, outdoors
 from scenarios._town import town
 
-REACH = 96
-"""How far around its middle the site is looked at [m]."""
 WALK = (20, 28)
 """Fewest and most steps of the listener's way from the street into the room."""
 OWN = 10.0
@@ -61,9 +59,12 @@ def site_of(
     where nothing lies around the point.
     """
     world = metric(path, around, radius, cell_size)
-    if min(world.size[0], world.size[2]) < SMALL:
-        world = _on_meadow(world)
-    return _site(world, _spot(world), None, [], [], [])
+    found = outdoors(world)
+    base = _meadow_for(world, found)
+    if base is not None:
+        world = _on_meadow(world, base)
+        found = outdoors(world)
+    return _site(world, best_spot(found), None, [], [], [])
 
 
 def metric(path: str, around: Point | None, radius: float, cell_size: float | None) -> ea.World:
@@ -136,37 +137,29 @@ def _room_near(world: ea.World, spot: Cell) -> tuple[Cell, Ground, Room]:
     raise ValueError(f"no room was found, and no house could be built, within 50 m of {spot}")
 
 
-def _spot(world: ea.World) -> Cell:
-    """Standing room as near as possible to the middle of all ground: flat, dry, under the sky."""
-    filled = np.argwhere(world.heights() >= world.origin[1]) + world.origin[[0, 2]]
-    if not len(filled):
-        raise ValueError("the world is empty")
-    centre = filled.mean(axis=0)
-    ground = survey(world, (int(centre[0]), int(centre[1])), REACH)
-    width = 7
-    dry = ground.known & ~ground.wet & (ground.soil == ground.top)
-    windows = sliding_window_view(np.where(dry, ground.soil, -(1 << 20)), (width, width))
-    rough = windows.max(axis=(2, 3)) - windows.min(axis=(2, 3))
-    x, z = (np.arange(n) + width // 2 for n in rough.shape)
-    away = np.hypot(x[:, None] + ground.lo[0] - centre[0], z[None, :] + ground.lo[2] - centre[1])
-    cost = away + np.where(dry[x[0] : x[-1] + 1, z[0] : z[-1] + 1], 8.0 * rough, 1e9)
-    i, k = (int(n) + width // 2 for n in np.unravel_index(int(np.argmin(cost)), cost.shape))
-    return ground.lo[0] + i, int(ground.top[i, k]) + 1, ground.lo[2] + k
+def _meadow_for(world: ea.World, found: Outdoors) -> int | None:
+    """y of the grass of the meadow that a world needs around it, None if it needs none."""
+    if min(world.size[0], world.size[2]) < SMALL:  # as high as the ground along its border
+        top = world.heights()
+        rim = np.concatenate((top[0], top[-1], top[:, 0], top[:, -1]))
+        return max(int(np.median(rim)), int(world.origin[1]) - 1)
+    in_pieces = not found.wide.any() and not found.ground.known.all()
+    if found.level is not None and in_pieces and max(world.size[0], world.size[2]) < MEADOW:
+        return found.level - 1
+    return None
 
 
-def _on_meadow(file: ea.World) -> ea.World:
-    """A small world in the middle of a large meadow, which is as high as the ground along its border."""
+def _on_meadow(file: ea.World, base: int) -> ea.World:
+    """A small world in the middle of a large meadow, which fills its gaps, too."""
     lo, size = file.origin, file.size
-    top = file.heights()
-    rim = np.concatenate((top[0], top[-1], top[:, 0], top[:, -1]))
-    base = max(int(np.median(rim)), int(lo[1]) - 1)
     x, z = (int(lo[a] + size[a] // 2) - MEADOW // 2 for a in (0, 2))
     low = min(int(lo[1]), base) - 16
     world = ea.World.empty(size=(MEADOW, int(lo[1] + size[1]) + 48 - low, MEADOW), origin=(x, low, z))
     world.fill((x, low, z), (x + MEADOW, base, z + MEADOW), "dirt")
     world.fill((x, base, z), (x + MEADOW, base + 1, z + MEADOW), "grass_block")
     numbers = np.array([world.palette.id(name) for name in file.palette.names])
-    world.put(tuple(lo), numbers[file.ids(lo, lo + size)])
+    is_gap = (file.heights() < lo[1])[:, None, :]
+    world.put(tuple(lo), np.where(is_gap, world.ids(lo, lo + size), numbers[file.ids(lo, lo + size)]))
     return world
 
 

@@ -12,6 +12,7 @@ from test_cli import ask
 
 import ecs_audio as ea
 from scenarios import raid, town
+from scenarios._site import site_of
 
 BROKEN = "mca_NBT-regiontest.mca"
 FILES = [
@@ -29,7 +30,10 @@ SITES = {
     "riot": "vox_mmmm_scene_riot.vox",
     "region": "mca_1.21.1_r.0.0.mca",
     "jungle": "luanti_v7_seed42_map.sqlite",
+    "storage": "litematic_storage_thingy.litematic",
 }
+FEET = {"station": (31, 31), "riot": (1, 1), "region": (63, 69), "jungle": (2, 5), "storage": (54, 54)}
+"""y of the ground, the lowest and the highest: over it hang a roof of glass at 87 and a block's top at 22."""
 
 
 @pytest.fixture
@@ -103,6 +107,16 @@ def test_a_listener_finds_a_way_on_foot_into_a_room(site, real):
     x, y, z = attack.facts["room"].cell
     # It is in a house that was built: a file's own rooms are too far away, and trunks are no walls.
     assert attack.world.material((x, y - 1, z)) == "oak_planks"
+
+
+@pytest.mark.parametrize("site", SITES)
+def test_a_listener_walks_on_the_ground_and_not_on_what_stands_there(site, real):
+    found = site_of(str(real(SITES[site])))
+    low, high = FEET[site]
+    assert all(low <= y <= high for _, y, _ in found.route)
+    x, y, z = (int(a) for a in found.route[0])
+    above = found.world.ids((x, y, z), (x + 1, int(found.world.origin[1] + found.world.size[1]), z + 1))
+    assert not above.any()
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ import ecs_audio
 from ecs_audio.analysis import band_level_db, level_db
 from ecs_audio.perform import engine_for, perform, record, with_settings
 from scenarios import _attack, field, raid, wall
-from scenarios._clicks import arrival
+from scenarios._clicks import arrival, sharp
 from scenarios._feet import rehearsed
 from scenarios._story import doors
 
@@ -305,7 +305,7 @@ class TestRaid:
         heard = record(raid.scenario, seconds=6.0, tones=True)
         raid.explain_clicks(heard)
         rng = np.random.Generator(np.random.PCG64(5))
-        reasons = np.array([arrival(heard, at, where) for at, where in raid.sharp(heard)])
+        reasons = np.array([arrival(heard, at, where) for at, where in sharp(heard)])
         # Also where shots of a burst add up to a tone of 0.8, whose own bends exceed 0.0003.
         bends = np.abs(np.diff(heard.samples[:, 0].astype(float), n=2))
         loud = np.argsort(bends[: 4800 * 59].reshape(-1, 480).max(axis=1))[-20:] / 100.0 + 0.005
@@ -325,7 +325,7 @@ class TestRaid:
         make = broken(raid, lambda s: with_settings(s, reverberation=reverberation))
         heard = record(make, seconds=6.0)
         raid.explain_clicks(heard)
-        reasons = np.array([arrival(heard, at, where) for at, where in raid.sharp(heard)])
+        reasons = np.array([arrival(heard, at, where) for at, where in sharp(heard)])
         rng = np.random.Generator(np.random.PCG64(seed))
         time = next(t for t in rng.uniform(0.7, 5.9, 99) if np.abs(reasons - t).min() > 0.05)
         samples = heard.samples.copy()
