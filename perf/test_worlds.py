@@ -130,47 +130,45 @@ def test_own_format(benchmark, rounds, own):
     )  # fmt: skip
 
 
+def read_twice(path, reader):
+    """A world, its ids by y, z and x, and what a reader that goes block by block has in their place."""
+    world, (found, size) = ea.World.load(path), reader(path.read_bytes())
+    assert tuple(world.size) == size
+    return world, world.ids((0, 0, 0), size).transpose(1, 2, 0).ravel().tolist(), found
+
+
+def compare_readers(benchmark, rounds, name, path, reader, cells):
+    data = path.read_bytes()
+    compare(
+        benchmark, rounds, name, f"Cells read from {path.name}", path, cells, lambda: reader(data), cells
+    )  # fmt: skip
+
+
 def test_mcedit(benchmark, rounds):
     path = real("mcedit_Station.schematic")
-    data, world = path.read_bytes(), ea.World.load(path)
-    numbers, size = per_block.mcedit(data)
-    assert tuple(world.size) == size
-    ids = world.ids((0, 0, 0), size).transpose(1, 2, 0).ravel()
-    assert len(set(zip(numbers, ids.tolist(), strict=True))) == len(set(numbers))  # each has one name
-    compare(
-        benchmark, rounds, "worlds.schematic", f"Cells read from {path.name}", path, ids.size,
-        lambda: per_block.mcedit(data), ids.size,
-    )  # fmt: skip
+    _, ids, numbers = read_twice(path, per_block.mcedit)
+    assert len(set(zip(numbers, ids, strict=True))) == len(set(numbers))  # each has one name
+    compare_readers(benchmark, rounds, "worlds.schematic", path, per_block.mcedit, len(ids))
 
 
 def test_litematic(benchmark, rounds):
     path = real("litematic_storage_thingy.litematic")
-    data, world = path.read_bytes(), ea.World.load(path)
-    names, size = per_block.litematic(data)
-    assert tuple(world.size) == size
-    ids = world.ids((0, 0, 0), size).transpose(1, 2, 0).ravel()
+    world, ids, names = read_twice(path, per_block.litematic)
     own = [name.partition("[")[0] for name in world.palette.names]
     # Several kinds of air are one here.
-    assert all(own[k] in (name, "air") for k, name in zip(ids.tolist(), names, strict=True))
-    compare(
-        benchmark, rounds, "worlds.litematic", f"Cells read from {path.name}", path, ids.size,
-        lambda: per_block.litematic(data), ids.size,
-    )  # fmt: skip
+    assert all(own[k] in (name, "air") for k, name in zip(ids, names, strict=True))
+    compare_readers(benchmark, rounds, "worlds.litematic", path, per_block.litematic, len(ids))
 
 
 def test_vox(benchmark, rounds):
     path = real("vox_mmmm_scene_riot.vox")
-    data, world = path.read_bytes(), ea.World.load(path)
-    voxels, (x, y, z) = per_block.vox(data)
+    world, (voxels, (x, y, z)) = ea.World.load(path), per_block.vox(path.read_bytes())
     assert tuple(world.size) == (x, z, y)
     is_filled = np.zeros((x, z, y), bool)
     for a, b, c in voxels:  # z is up there, and y away from the viewer
         is_filled[a, c, y - 1 - b] = True
     assert np.array_equal(world.ids((0, 0, 0), world.size) != 0, is_filled)
-    compare(
-        benchmark, rounds, "worlds.vox", f"Cells read from {path.name}", path, x * y * z,
-        lambda: per_block.vox(data), x * y * z,
-    )  # fmt: skip
+    compare_readers(benchmark, rounds, "worlds.vox", path, per_block.vox, x * y * z)
 
 
 def test_luanti(benchmark, rounds):

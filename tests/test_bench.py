@@ -341,6 +341,27 @@ class TestTargets:
         now = Run("", [], ecs_audio=Own(failed=[Ended("perf/test_a.py", "ImportError")]))
         assert targets.rows(now, wanted, before=before)[0].why == "perf/test_a.py failed"
 
+    @pytest.mark.parametrize(
+        ("quick", "why"), [(True, "a short run leaves it out"), (False, "its benchmark did not note it")]
+    )
+    def test_a_benchmark_that_ran_leaves_a_figure_out_in_a_short_run(self, quick, why):
+        before, wanted = [run_with(figure("a.large"))], [targets.Target("a.large", "value", 1.0)]
+        now = run_with(figure("a.small"), quick=quick, skipped=[Ended("x", "no")])
+        assert targets.rows(now, wanted, before=before)[1].why == why
+
+    def test_a_short_run_leaves_a_figure_out_of_a_group_of_which_nothing_was_skipped(self):
+        wanted = [targets.Target("a.large", "value", 1.0)]
+        for skipped, why in (("x", "a short run leaves it out"), ("perf/test_a.py::test_large", "no data")):
+            now = run_with(figure("a.small"), quick=True, skipped=[Ended(skipped, "no data")])
+            assert targets.rows(now, wanted)[1].why == why
+
+    def test_a_short_run_tells_what_it_has_instead(self):
+        wanted = [targets.Target("a.large", "value", 1.0)]
+        now = run_with(
+            figure("a.large.short"), quick=True, skipped=[Ended("perf/test_a.py::test_large", "no")]
+        )
+        assert targets.rows(now, wanted)[1].why == "a short run leaves it out, and has a.large.short"
+
 
 class TestHistory:
     @pytest.fixture

@@ -6,13 +6,13 @@ import copy
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from browser import MODELS, check_quiet, chromium, columns, open_page, wait
 from click.testing import CliRunner
 
 from ecs_audio.bench import history, record
@@ -220,64 +220,25 @@ class TestCurves:
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    """A browser without a screen that notes what it logs and asks for."""
-    webdriver = pytest.importorskip("selenium.webdriver", reason="no selenium")
-    driver = shutil.which("chromedriver")
-    program = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
-    if not (driver and program):
-        pytest.skip("no Chromium with chromedriver here")
-    options = webdriver.ChromeOptions()
-    options.binary_location = program
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    for option in (
-        "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync",
-        "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage",
-        "--window-size=1400,1000", f"--user-data-dir={tmp_path_factory.mktemp('browser')}",
-    ):  # fmt: skip
-        options.add_argument(option)
-    found = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    yield found
-    found.quit()
-
-
-def wait(browser, until):
-    from selenium.webdriver.support.ui import WebDriverWait
-
-    WebDriverWait(browser, 60).until(lambda _: until())
-
-
-MODELS = "const models = [...new Set(Bokeh.documents[0].roots().flatMap((r) => [...r.references()]))];"
+    with chromium(tmp_path_factory.mktemp("browser")) as found:
+        yield found
 
 
 class TestInABrowser:
     @pytest.fixture
     def opened(self, browser, page):
-        browser.get("about:blank")
-        for kind in ("browser", "performance"):
-            browser.get_log(kind)
-        browser.get(page.as_uri())
-        ready = "return document.body && document.body.dataset.ready === 'true'"
-        wait(browser, lambda: browser.execute_script(ready))
+        open_page(browser, page)
         return browser
 
     def points(self, browser, which):
-        return browser.execute_script(
-            f"{MODELS} const data = models.find((m) => m.name === arguments[0]).data;"
-            "return Object.fromEntries(Object.entries(data).map(([k, v]) => [k, [...v]]));",
-            f"{which} points",
-        )
+        return columns(browser, f"{which} points")
 
     def choose(self, browser, name):
         browser.execute_script("document.querySelector(`[data-figure='${arguments[0]}']`).click()", name)
 
     def test_it_opens_without_an_error_or_a_request(self, opened):
         self.choose(opened, "sums.alone")
-        bad = [entry for entry in opened.get_log("browser") if entry["level"] not in ("INFO", "DEBUG")]
-        assert not bad
-        asked = [json.loads(entry["message"])["message"] for entry in opened.get_log("performance")]
-        urls = {m["params"]["request"]["url"] for m in asked if m["method"] == "Network.requestWillBeSent"}
-        assert any(url.startswith("file:") for url in urls)
-        assert all(url.startswith(("file:", "data:", "blob:")) for url in urls)
+        check_quiet(opened)
 
     def test_a_click_on_a_card_shows_its_value_and_ratio(self, opened, page):
         past = past_of(page)

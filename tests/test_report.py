@@ -4,13 +4,13 @@ import base64
 import json
 import math
 import re
-import shutil
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
 import pytest
+from browser import MODELS, check_quiet, chromium, columns, open_page, wait
 from click.testing import CliRunner
 
 import ecs_audio as ea
@@ -358,42 +358,8 @@ class TestTheDiary:
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    """A browser without a screen that notes what it logs and asks for."""
-    webdriver = pytest.importorskip("selenium.webdriver", reason="no selenium")
-    driver = shutil.which("chromedriver")
-    program = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
-    if not (driver and program):
-        pytest.skip("no Chromium with chromedriver here")
-    options = webdriver.ChromeOptions()
-    options.binary_location = program
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    for option in (
-        "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync",
-        "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage",
-        "--window-size=1400,1000", "--mute-audio", f"--user-data-dir={tmp_path_factory.mktemp('browser')}",
-    ):  # fmt: skip
-        options.add_argument(option)
-    found = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    yield found
-    found.quit()
-
-
-MODELS = "const models = [...new Set(Bokeh.documents[0].roots().flatMap((r) => [...r.references()]))];"
-
-
-def wait(browser, until):
-    from selenium.webdriver.support.ui import WebDriverWait
-
-    WebDriverWait(browser, 60).until(lambda _: until())
-
-
-def shown(browser, name):
-    """What the map shows of one kind of thing, as columns."""
-    return browser.execute_script(
-        f"{MODELS} const data = models.find((m) => m.name === arguments[0]).data;"
-        "return Object.fromEntries(Object.entries(data).map(([k, v]) => [k, [...v]]));",
-        name,
-    )
+    with chromium(tmp_path_factory.mktemp("browser")) as found:
+        yield found
 
 
 def move_to(browser, time):
@@ -417,27 +383,17 @@ def words(browser, name):
 class TestInABrowser:
     @pytest.fixture
     def opened(self, browser):
-        def open_page(file):
-            browser.get("about:blank")
-            for kind in ("browser", "performance"):
-                browser.get_log(kind)
-            browser.get(Path(file).as_uri())
-            ready = "return document.body && document.body.dataset.ready === 'true'"
-            wait(browser, lambda: browser.execute_script(ready))
+        def open_file(file):
+            open_page(browser, Path(file))
             return browser
 
-        return open_page
+        return open_file
 
     @pytest.mark.parametrize("page", ["of_raid", "corner"])
     def test_it_opens_without_an_error_or_a_request(self, opened, page, request):
         browser = opened(request.getfixturevalue(page)[0])
         move_to(browser, 0.7)
-        bad = [entry for entry in browser.get_log("browser") if entry["level"] not in ("INFO", "DEBUG")]
-        assert not bad
-        asked = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-        urls = {m["params"]["request"]["url"] for m in asked if m["method"] == "Network.requestWillBeSent"}
-        assert all(url.startswith(("file:", "data:", "blob:")) for url in urls)
-        assert any(url.startswith("file:") for url in urls)
+        check_quiet(browser)
 
     def test_the_slider_moves_every_line_and_the_map(self, opened, corner):
         browser = opened(corner[0])
@@ -445,20 +401,20 @@ class TestInABrowser:
         assert len(cursors(browser)) == 14
         assert cursors(browser) == [0.2] * 14
         assert words(browser, "now") == "0.2 s"
-        before = shown(browser, "sources")
+        before = columns(browser, "sources")
         assert before["of"] == ["</script>near", "rotor"]
         assert before["level"] == pytest.approx([0.0, -26.05], abs=0.3)
-        assert shown(browser, "listener")["x"] == pytest.approx([30.8], abs=1e-3)
-        assert shown(browser, "listener")["angle"] == pytest.approx([-math.pi / 2])  # east is to the right
-        assert shown(browser, "clear")["x1"] == [44]
-        assert shown(browser, "blocked")["x1"] == [4]
+        assert columns(browser, "listener")["x"] == pytest.approx([30.8], abs=1e-3)
+        assert columns(browser, "listener")["angle"] == pytest.approx([-math.pi / 2])  # east is to the right
+        assert columns(browser, "clear")["x1"] == [44]
+        assert columns(browser, "blocked")["x1"] == [4]
         assert words(browser, "paths") == "1 clear, 1 occluded"
         assert words(browser, "event") == "nothing yet"
         move_to(browser, 0.9)
         assert set(cursors(browser)) == {0.9}
-        assert shown(browser, "listener")["x"] == pytest.approx([33.6], abs=1e-3)
-        assert shown(browser, "blocked")["x1"] == []
-        assert sorted(shown(browser, "clear")["x1"]) == [4, 44]
+        assert columns(browser, "listener")["x"] == pytest.approx([33.6], abs=1e-3)
+        assert columns(browser, "blocked")["x1"] == []
+        assert sorted(columns(browser, "clear")["x1"]) == [4, 44]
         assert words(browser, "event") == "a hole, at 0.5 s"
         assert words(browser, "nearest").startswith("</script>near10.")
 
@@ -490,19 +446,19 @@ class TestInABrowser:
             )
 
         def count():
-            return len(shown(browser, "clear")["x0"]) + len(shown(browser, "blocked")["x0"])
+            return len(columns(browser, "clear")["x0"]) + len(columns(browser, "blocked")["x0"])
 
-        full = shown(browser, "sources")["tier"].count("FULL")
+        full = columns(browser, "sources")["tier"].count("FULL")
         assert 0 < count() <= full
         choose("lines", "all")
         assert count() > 80
         choose("lines", "none")
         assert count() == 0
-        some = len(shown(browser, "names")["of"])
+        some = len(columns(browser, "names")["of"])
         choose("names", "all")
-        assert len(shown(browser, "names")["of"]) > some
+        assert len(columns(browser, "names")["of"]) > some
         choose("names", "none")
-        assert shown(browser, "names")["of"] == []
+        assert columns(browser, "names")["of"] == []
 
     def test_it_fits_the_window_and_the_map_is_not_distorted(self, opened, of_raid):
         browser = opened(of_raid[0])

@@ -15,6 +15,7 @@ FILE: Final = "targets.toml"
 """In the folder of the suite."""
 PEERS: Final = ("embreex", "cyal", "pyroomacoustics")
 INSTALL: Final = "pip install --group peers"
+LEFT_OUT: Final = "a short run leaves it out"
 
 Of = Literal["ratio", "value"]
 Verdict = Literal["", "met", "within slack", "missed", "not measured"]
@@ -112,12 +113,15 @@ def _why(run: Run, name: str, homes: dict[str, str]) -> str:
     for ended in run.ecs_audio.failed:
         if ended.name and home.startswith(ended.name):  # a file that could not be imported, too
             return f"{ended.name} failed"
+    is_quick = run.ecs_audio.quick
+    if f"{name}.short" in run.figures:
+        return f"a short run leaves it out, and has {name}.short"
     if any(each.fullname == home for each in run.benchmarks):
-        return "its benchmark did not note it"
-    skipped = run.ecs_audio.skipped
-    likely = [e for e in skipped if e.name == home] or [
-        e for e in skipped if name.partition(".")[0] in e.name
-    ]
+        return LEFT_OUT if is_quick else "its benchmark did not note it"
+    group, skipped = name.partition(".")[0], run.ecs_audio.skipped
+    likely = [e for e in skipped if e.name == home] or [e for e in skipped if group in e.name]
+    if is_quick and not likely and any(each.group == group for each in run.figures.values()):
+        return LEFT_OUT
     if likely or skipped:
         return "; ".join(dict.fromkeys(ended.why for ended in likely or skipped))
     if missing := missing_peers():
