@@ -20,6 +20,7 @@ from ecs_audio.settings import CATEGORIES, Settings
 from ecs_audio.systems.apply_results import apply_results
 from ecs_audio.systems.batch_rays import batch_rays
 from ecs_audio.systems.classify import classify
+from ecs_audio.systems.entry import entry_of
 from ecs_audio.systems.feed import feed, forget_echoes
 from ecs_audio.systems.ingest import forget_world, ingest, take_gains
 from ecs_audio.systems.mix import block_of, fill
@@ -121,7 +122,7 @@ class Engine(Paced):
         lap("propagate")
         classify(sources, listener, batch.rays, settings, time=time, dt=passed)
         lap("classify")
-        surroundings = kind_at(sections, listener.position)
+        surroundings = entry_of(kind_at)(sections, listener.position)
         if tracing.ready(sources, listener, entries, probes, batch, world, time=time, dt=dt):
             batch_rays(
                 sources, listener, probes, batch, settings, time=time, dt=dt, tick=self._ticks,

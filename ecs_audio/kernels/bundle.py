@@ -30,15 +30,12 @@ SHIFTS, WEIGHTS = spiral()
 
 
 @law
-def shift_of(ear: Array, mouth: Array, path: int, out: Array) -> None:
-    """Shift [m] of both ends for one path of the bundle between a listener and a source."""
-    out[0] = out[1] = out[2] = 0.0
-    if path == 0:
-        return
+def across(ear: Array, mouth: Array) -> tuple[float, float, float, float, float, float]:
+    """Two unit vectors at right angles to the way between a listener and a source; 0 where there is none."""
     dx, dy, dz = ear[0] - mouth[0], ear[1] - mouth[1], ear[2] - mouth[2]
     length = math.sqrt(dx * dx + dy * dy + dz * dz)
     if length == 0.0:
-        return
+        return 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     dx, dy, dz = dx / length, dy / length, dz / length
     if abs(dy) > 0.99:
         ux, uy, uz = dy, -dx, 0.0  # d x z
@@ -46,9 +43,7 @@ def shift_of(ear: Array, mouth: Array, path: int, out: Array) -> None:
         ux, uy, uz = -dz, 0.0, dx  # d x y
     length = math.sqrt(ux * ux + uy * uy + uz * uz)
     ux, uy, uz = ux / length, uy / length, uz / length
-    vx, vy, vz = uy * dz - uz * dy, uz * dx - ux * dz, ux * dy - uy * dx
-    a, b = SHIFTS[path - 1, 0], SHIFTS[path - 1, 1]
-    out[0], out[1], out[2] = a * ux + b * vx, a * uy + b * vy, a * uz + b * vz
+    return ux, uy, uz, uy * dz - uz * dy, uz * dx - ux * dz, ux * dy - uy * dx
 
 
 @kernel(F8, F8_1, F8_2, I4_1, I4_1, F8_1, F8_2, F8_2, I8_2)
@@ -70,12 +65,27 @@ def place_paths(
     out_ear, out_mouth: (rays, 3) both ends, shifted alike [cells].
     out_own: (rays, 6) the cells of the unshifted ends, as seen along the straight path.
     """
+    last, turned = -1, -1
+    ux, uy, uz, vx, vy, vz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for ray in range(ray_source.shape[0]):
-        source = ray_source[ray]
-        shift_of(listener, position[source], ray_path[ray], shift)
+        source, path = ray_source[ray], ray_path[ray]
+        shift[0], shift[1], shift[2] = 0.0, 0.0, 0.0
+        if path > 0:
+            if source != turned:  # the paths of a bundle follow one another
+                ux, uy, uz, vx, vy, vz = across(listener, position[source])
+                turned = source
+            a, b = SHIFTS[path - 1, 0], SHIFTS[path - 1, 1]
+            shift[0], shift[1], shift[2] = a * ux + b * vx, a * uy + b * vy, a * uz + b * vz
         for axis in range(3):
-            p, q = listener[axis] / cell_size, position[source, axis] / cell_size
-            out_own[ray, axis] = start_cell(p, step_of(q - p))
-            out_own[ray, axis + 3] = start_cell(q, step_of(p - q))
-            out_ear[ray, axis] = (listener[axis] + shift[axis]) / cell_size
-            out_mouth[ray, axis] = (position[source, axis] + shift[axis]) / cell_size
+            if source == last:
+                out_own[ray, axis] = out_own[ray - 1, axis]
+                out_own[ray, axis + 3] = out_own[ray - 1, axis + 3]
+            else:
+                p, q = listener[axis] / cell_size, position[source, axis] / cell_size
+                out_own[ray, axis] = start_cell(p, step_of(q - p))
+                out_own[ray, axis + 3] = start_cell(q, step_of(p - q))
+            p, q = listener[axis] + shift[axis], position[source, axis] + shift[axis]
+            if cell_size != 1.0:
+                p, q = p / cell_size, q / cell_size
+            out_ear[ray, axis], out_mouth[ray, axis] = p, q
+        last = source

@@ -50,15 +50,3 @@ def count_cells(rays: int, cells: Array, unknown: Array, total: Array) -> None:
     for ray in range(rays):
         total[0] += cells[ray]
         total[1] += unknown[ray]
-
-
-@kernel(I8, I8, I8_1, I8_1)
-def count_segments(start: int, traced: int, segments: Array, found: Array) -> int:
-    """Rays that were traced from hit to hit: one for each hit, and one that met nothing.
-
-    start, traced: the first and the end of the followed rays. segments, found: (n,) hits wanted, and made.
-    """
-    total = 0
-    for ray in range(start, traced):
-        total += min(found[ray] + 1, segments[ray])
-    return total

@@ -15,11 +15,10 @@ from ecs_audio.kernels.images import (
     LISTENER,
     NO_PLANE,
     POINT,
-    REFLECTED,
     SOURCE,
     VIA,
     gap,
-    lay_out,
+    is_longer,
     plane_met,
     twofold,
 )
@@ -84,6 +83,15 @@ SURVEYS = types.NamedTuple(
     ),
     Surveys,
 )  # fmt: skip
+
+
+@law
+def is_listed(i: int, n: int, first: int, second: int, plane: Array) -> bool:
+    """Whether a path by these planes is written down already; one through a point never is."""
+    c = n if first == POINT else ZERO
+    while c < n and (plane[i, c, 0] != first or plane[i, c, 1] != second):
+        c += 1
+    return c < n
 
 
 @law
@@ -156,14 +164,11 @@ def find_candidates(
                     first = plane_met(face, cell, i, hit - 1) if hit % HITS > 0 else NO_PLANE
             else:
                 first = known[k - KNOWN_FROM]
-            new = first != NO_PLANE
-            for c in range(n):
-                new = new and (plane[i, c, 0] != first or plane[i, c, 1] != second or first == POINT)
-            if not new:
+            if first == NO_PLANE or is_listed(i, n, first, second, plane):
                 continue
             for axis in range(3):
                 way[VIA + axis] = sounding_point[i, k, axis] if first == POINT else 0.0
-            if lay_out(first, second, cell_size, way) != REFLECTED or not way[LENGTH] > least:
+            if not is_longer(first, second, least, cell_size, way):
                 continue
             c = row_for(i, n, fixed, way[LENGTH], twofold(first, second), plane, length)
             if c < 0:

@@ -75,14 +75,14 @@ def remember(
 
 
 @law
-def latest_root(history: Array, i: int, k: int, listener: Array, now: float, c: float) -> float:
-    """Latest frame e between note k - 1 and note k with e + |source(e) - listener| / c = now, or NEVER.
+def latest_root(
+    history: Array, i: int, start: int, stop: int, listener: Array, now: float, c: float
+) -> float:
+    """Latest frame e between two notes with e + |source(e) - listener| / c = now, or NEVER.
 
     The source moves linearly: |p + w t|² = c² (a - t)², t counted from the later note.
-    history: (n, ticks, 5). c: metres a frame.
+    history: (n, ticks, 5). start, stop: where the notes are. c: metres a frame.
     """
-    size = history.shape[1]
-    start, stop = (k - 1) % size, k % size
     span = history[i, stop, 0] - history[i, start, 0]
     if span <= 0.0:
         return NEVER
@@ -109,34 +109,25 @@ def latest_root(history: Array, i: int, k: int, listener: Array, now: float, c: 
 
 
 @law
-def too_early(history: Array, i: int, k: int, listener: Array, now: float, c: float) -> bool:
-    """Whether nothing emitted between note k - 1 and note k has arrived: most legs, without a division.
-
-    So it is where the sound of the earlier note has not, and the source is no faster than its sound.
-    """
-    size = history.shape[1]
-    start, stop = (k - 1) % size, k % size
-    away, moved = 0.0, 0.0
-    for axis in range(1, 4):
-        there = history[i, start, axis]
-        away += (there - listener[axis - 1]) ** 2
-        moved += (history[i, stop, axis] - there) ** 2
-    flown = c * (now - history[i, start, 0])
-    sound = c * (history[i, stop, 0] - history[i, start, 0])
-    return away > flown * flown and moved <= sound * sound
-
-
-@law
 def emitted_at(history: Array, i: int, born: int, tick: int, now: float, listener: Array, c: float) -> float:
     """Frame at which source i emitted what arrives at `now`: the latest of all that arrive."""
     size = history.shape[1]
     oldest = max(born, tick - size + 1)
-    for k in range(tick, oldest, -1):
-        if too_early(history, i, k, listener, now, c):
-            continue
-        e = latest_root(history, i, k, listener, now, c)
-        if e > NEVER:
-            return e
+    stop = tick % size
+    x, y, z, t = history[i, stop, 1], history[i, stop, 2], history[i, stop, 3], history[i, stop, 0]
+    for _ in range(oldest, tick):
+        start = (stop if stop > 0 else size) - 1
+        x0, y0, z0 = history[i, start, 1], history[i, start, 2], history[i, start, 3]
+        # Most legs are too early, which takes no division: the sound of the earlier note has not arrived,
+        # and the source is no faster than its sound.
+        away = (x0 - listener[0]) ** 2 + (y0 - listener[1]) ** 2 + (z0 - listener[2]) ** 2
+        moved = (x - x0) ** 2 + (y - y0) ** 2 + (z - z0) ** 2
+        flown, sound = c * (now - history[i, start, 0]), c * (t - history[i, start, 0])
+        if not (away > flown * flown and moved <= sound * sound):
+            e = latest_root(history, i, start, stop, listener, now, c)
+            if e > NEVER:
+                return e
+        stop, x, y, z, t = start, x0, y0, z0, history[i, start, 0]
     square = 0.0  # before its first note a source stands still
     for axis in range(3):
         square += (history[i, oldest % size, 1 + axis] - listener[axis]) ** 2
@@ -148,11 +139,12 @@ def recall(history: Array, i: int, born: int, tick: int, e: float, pitch: float,
     """Place in the clip of source i at frame e; writes the position [m] of then to where (1, 3)."""
     size = history.shape[1]
     oldest = max(born, tick - size + 1)
-    k = tick
-    while k > oldest and history[i, (k - 1) % size, 0] >= e:
-        k -= 1
-    start, stop, share = (k - 1) % size, k % size, 1.0
-    before = k > oldest and e < history[i, stop, 0]
+    stop, later, share = tick % size, tick - oldest, 1.0  # a place a step: remainders take long
+    start = (stop if stop > 0 else size) - 1
+    while later > 0 and history[i, start, 0] >= e:
+        stop, later = start, later - 1
+        start = (stop if stop > 0 else size) - 1
+    before = later > 0 and e < history[i, stop, 0]
     if before:
         share = (e - history[i, start, 0]) / (history[i, stop, 0] - history[i, start, 0])
     for axis in range(3):

@@ -75,22 +75,15 @@ def meet(way: Array, a: int, image: int, plane: int, cell_size: float, out: int)
 
 
 @law
-def lay_out(first: int, second: int, cell_size: float, way: Array) -> int:
-    """Lay out the path by these planes between the SOURCE and the LISTENER of a way, or VIA its point.
+def mirror(first: int, second: int, cell_size: float, way: Array) -> bool:
+    """Mirror the SOURCE by one plane or two: sets the IMAGE, that of the first plane (EARLY), and LENGTH.
 
-    Sets the IMAGE that it is heard from, the bounce next to the listener (LATE) and the one next to the
-    source (EARLY), and its LENGTH. Returns whether an end is BEHIND a plane, all are IN_FRONT, or it is
-    REFLECTED: the second plane also meets it in front of the first.
+    Returns whether what each plane mirrors is in front of it.
     """
     for axis in range(3):
-        way[IMAGE + axis] = way[VIA + axis] if first == POINT else way[SOURCE + axis]
-        way[LATE + axis] = way[EARLY + axis] = way[IMAGE + axis]
-    if first == POINT:
-        way[LENGTH] = gap(way, SOURCE, VIA) + gap(way, LISTENER, VIA)
-        return REFLECTED
-    twice, last = twofold(first, second), first if second == NO_PLANE else second
-    front = height(way, SOURCE, first, cell_size) > SKIN and height(way, LISTENER, last, cell_size) > SKIN
-    for bounce in range(2 if twice else 1):
+        way[IMAGE + axis] = way[EARLY + axis] = way[SOURCE + axis]
+    front = True
+    for bounce in range(1 if second == NO_PLANE else 2):
         plane = second if bounce else first
         mirrored = (plane & 7) >> 1
         front = front and height(way, IMAGE, plane, cell_size) > SKIN
@@ -98,8 +91,47 @@ def lay_out(first: int, second: int, cell_size: float, way: Array) -> int:
         if bounce == 0:
             way[EARLY + mirrored] = way[IMAGE + mirrored]
     way[LENGTH] = gap(way, LISTENER, IMAGE)
+    return front
+
+
+@law
+def lay_out(first: int, second: int, cell_size: float, way: Array) -> int:
+    """Lay out the path by these planes between the SOURCE and the LISTENER of a way, or VIA its point.
+
+    Sets the IMAGE that it is heard from, the bounce next to the listener (LATE) and the one next to the
+    source (EARLY), and its LENGTH. Returns whether an end is BEHIND a plane, all are IN_FRONT, or it is
+    REFLECTED: the second plane also meets it in front of the first.
+    """
+    if first == POINT:
+        for axis in range(3):
+            way[IMAGE + axis] = way[LATE + axis] = way[EARLY + axis] = way[VIA + axis]
+        way[LENGTH] = gap(way, SOURCE, VIA) + gap(way, LISTENER, VIA)
+        return REFLECTED
+    twice, last = twofold(first, second), first if second == NO_PLANE else second
+    front = height(way, SOURCE, first, cell_size) > SKIN and height(way, LISTENER, last, cell_size) > SKIN
+    front = mirror(first, second, cell_size, way) and front
     meet(way, LISTENER, IMAGE, last, cell_size, LATE)
     start = LATE if twice else LISTENER
     bounced = height(way, start, first, cell_size) > SKIN
     meet(way, start, EARLY, first, cell_size, EARLY)
     return (REFLECTED if bounced else IN_FRONT) if front else BEHIND
+
+
+@law
+def is_longer(first: int, second: int, least: float, cell_size: float, way: Array) -> bool:
+    """Whether `lay_out` would find a path REFLECTED and longer than this [m]; sets its LENGTH then.
+
+    Most paths that are tried are none: whatever is cheap is asked first, and no bounce is laid out.
+    """
+    if first == POINT:
+        way[LENGTH] = gap(way, SOURCE, VIA) + gap(way, LISTENER, VIA)
+        return way[LENGTH] > least
+    last = first if second == NO_PLANE else second
+    if not (height(way, SOURCE, first, cell_size) > SKIN and height(way, LISTENER, last, cell_size) > SKIN):
+        return False
+    if not mirror(first, second, cell_size, way) or not way[LENGTH] > least:
+        return False
+    if second == NO_PLANE:
+        return True
+    meet(way, LISTENER, IMAGE, second, cell_size, LATE)
+    return height(way, LATE, first, cell_size) > SKIN

@@ -120,7 +120,6 @@ def judge(
                 second = plane_met(face, cell, i, hit)
             else:
                 first, second = planes[i, c, 0], planes[i, c, 1]
-            lay_out(first, second, cell_size, way)
             surface, other = material[i, hit] if rough else leg_material[i, leg], -1
             if rough:
                 holds = (
@@ -138,8 +137,11 @@ def judge(
                     other = leg_material[i, leg + 1]
                     leg += 1
                 leg += 2
+            if not holds:
+                continue
+            lay_out(first, second, cell_size, way)
             path = way[LENGTH]
-            if not (holds and path > least):
+            if not path > least:
                 continue
             strength = echo_strength(reflectivity[surface])
             if other >= 0:

@@ -59,6 +59,8 @@ from ecs_audio.kernels.walk import INF, start_cell, step_of
 
 ENOUGH = 64.0
 """Occlusion at which a path is as good as closed: exp(-192)."""
+LISTENER_END, SOURCE_END = np.int64(0), np.int64(3)
+"""Where the cells of both ends begin in a row of `own`."""
 BLOCKED_END = -1.0
 """Transmission of a path that has an end in a wall."""
 
@@ -79,6 +81,27 @@ def longest_solid(cell_size: float) -> int:
 def end_cell(p: float, toward: float) -> int:
     """Cell of an end along an axis [cells], seen from the other end; 0 for what no world can hold."""
     return start_cell(p, step_of(toward - p)) if abs(p) < 1e12 and abs(toward) < 1e12 else 0
+
+
+@law
+def in_wall(end: Array, toward: Array, own: Array, first: int, ray: int, sections: Sections) -> bool:
+    """Whether a shifted end lies in a wall. The cell of the unshifted one, own[ray, first:], is none."""
+    x = end_cell(end[ray, 0], toward[ray, 0])
+    y = end_cell(end[ray, 1], toward[ray, 1])
+    z = end_cell(end[ray, 2], toward[ray, 2])
+    if x == own[ray, first] and y == own[ray, first + 1] and z == own[ray, first + 2]:
+        return False
+    material = material_at(sections.state, sections.slots, sections.cells, x, y, z)
+    return sections.kind[material] == SOLID
+
+
+@law
+def same_ends(own: Array, one: int, other: int) -> bool:
+    """Whether two paths have their unshifted ends in the same cells."""
+    same = True
+    for k in range(6):
+        same &= own[one, k] == own[other, k]
+    return same
 
 
 @kernel(SECTIONS, I8, I8, I4_1, F8_2, F8_2, I8_2, F8_1, I4_1, I4_1)
@@ -113,6 +136,7 @@ def trace_paths(
     box[CALLS] += 1
     lie_down(wholes, box)
     started, spent, turn = np.int64(0), np.int64(0), np.int64(0)
+    known, here, there = np.int64(-1), np.int64(0), np.int64(0)
     while True:
         while True:
             waiting, idle = 0, not_running(wholes)
@@ -132,23 +156,16 @@ def trace_paths(
                 while walled and started < count and spent < max_cells:
                     ray = started & POSITIVE
                     started += 1
-                    walled, mine, yours = False, True, True
                     along = 0.0
                     for axis in range(3):
                         p, q = ear[ray, axis], mouth[ray, axis]
                         k = WAITING_REALS + axis * LANES + waiting
                         reals[ORIGIN + k], reals[DIRECTION + k] = p, q - p
                         along += (q - p) * (q - p)
-                        mine &= end_cell(p, q) == own[ray, axis]
-                        yours &= end_cell(q, p) == own[ray, axis + 3]
-                    if path[ray] > 0:
-                        for end in range(2):
-                            a, b = (ear, mouth) if end == 0 else (mouth, ear)
-                            x = end_cell(a[ray, 0], b[ray, 0])
-                            y = end_cell(a[ray, 1], b[ray, 1])
-                            z = end_cell(a[ray, 2], b[ray, 2])
-                            is_own = mine if end == 0 else yours
-                            walled |= not is_own and kind[material_at(box, slots, cells, x, y, z)] == SOLID
+                    walled = path[ray] > 0 and (
+                        in_wall(ear, mouth, own, LISTENER_END, ray, sections)
+                        or in_wall(mouth, ear, own, SOURCE_END, ray, sections)
+                    )
                     if walled:
                         out_transmission[ray], out_cells[ray], out_unknown[ray] = BLOCKED_END, 0, 0
                         continue
@@ -156,8 +173,10 @@ def trace_paths(
                     reals[SUM + lane], reals[LENGTH + lane] = 0.0, math.sqrt(along) * size
                     wholes[RAY + lane], wholes[BEGAN + lane], wholes[UNKNOWN + lane] = ray, turn, 0
                     wholes[HITS + lane] = 0
-                    here = material_at(box, slots, cells, own[ray, 0], own[ray, 1], own[ray, 2])
-                    there = material_at(box, slots, cells, own[ray, 3], own[ray, 4], own[ray, 5])
+                    if known < 0 or not same_ends(own, known, ray):  # a bundle looks up its ends once
+                        here = material_at(box, slots, cells, own[ray, 0], own[ray, 1], own[ray, 2])
+                        there = material_at(box, slots, cells, own[ray, 3], own[ray, 4], own[ray, 5])
+                        known = ray
                     wholes[BURIED + lane] = 1 if kind[here] == SOLID else 0
                     wholes[OWN + lane] = here if kind[here] == FLUID else -1
                     wholes[THERE + lane] = there if kind[there] == FLUID else -1

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ecs_audio.kernels.jit import F8, F8_1, F8_2, F8_3, I4_1, I8, I8_1, I8_2, U1_2, Array, kernel, law
 from ecs_audio.kernels.surveys import HITS, RAYS, UNSEEN, segments_left, unseen
 
@@ -95,14 +97,15 @@ def land_trails(
     out_couples: Array,
     out_low: Array,
     out_high: Array,
-) -> None:
-    """Write the hits of rays `start` to `traced` of a wave into their rows.
+) -> int:
+    """Write the hits of rays `start` to `traced` of a wave into their rows; returns how many rays that were.
 
+    A trail is a ray for each hit, and one more that met nothing.
     hits: of each ray. owner to direction: (rays,) of the wave; first, time, face, cell, point, material: its
     hits. out_cell: (rows * rays * hits, 3), the others: columns of `CacheEntries` or `Probes`. What a
     point sees is UNSEEN yet.
     """
-    rays = out_done.shape[1]
+    rays, count = out_done.shape[1], np.int64(0)
     for n in range(start, traced):
         row, ray = owner[n], index[n]
         for s in range(found[n]):
@@ -116,6 +119,7 @@ def land_trails(
                 out_high[row, axis] = max(out_high[row, axis], p)
             out_couples[row, b] = UNSEEN
         ended = found[n] < segments[n]
+        count += found[n] + 1 if ended else segments[n]
         if ended:
             for b in range(ray * hits + out_done[row, ray] + found[n], (ray + 1) * hits):
                 out_time[row, b], out_face[row, b], out_couples[row, b] = math.inf, MISS, 0
@@ -123,6 +127,7 @@ def land_trails(
         for axis in range(3):
             out_origin[row, ray, axis] = origin[n, axis]
             out_direction[row, ray, axis] = direction[n, axis]
+    return count
 
 
 @kernel(I8, I4_1, I8_2, F8_2, I8_2, F8_3, U1_2, F8_2, F8_2, F8_1, I8_1, I8_1)

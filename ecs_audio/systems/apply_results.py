@@ -15,6 +15,7 @@ from ecs_audio.kernels.results import SUBMERGED_HF, combine, set_targets, take_p
 from ecs_audio.kernels.sections import FLUID
 from ecs_audio.kernels.sends import set_sends
 from ecs_audio.settings import Settings
+from ecs_audio.systems.entry import entry_of
 from ecs_audio.systems.probe import take_room
 
 STRAIGHT_ALONE = np.eye(1, BUNDLE)[0]
@@ -39,7 +40,7 @@ def take_results(
     hand_out(sources, batch.rays, asked=batch.time, time=time, dt=dt)
     batch.rays_landed[:], batch.cells_landed[:] = batch.ray_count, batch.cell_count
     e = entries.storage
-    if take_in(e["state"], e["stale"]):
+    if entry_of(take_in)(e["state"], e["stale"]):
         hand_out_environments(sources, entries, time=time)
         drop_stale(time, e["state"], e["stale"], sources.environment, sources.environment_due)
     if settings.reverberates:
@@ -48,7 +49,7 @@ def take_results(
 
 def hand_out(sources: Sources, rays: Rays, *, asked: float, time: float, dt: float) -> None:
     """Write traced paths into their sources. asked: time of the tick that asked for them [s]."""
-    take_paths(
+    entry_of(take_paths)(
         asked, time, dt, rays.source, rays.path, rays.serial, rays.transmission, sources.distance,
         sources.approach, sources.serial, sources.tier, sources.outdated, sources.path, sources.owed,
         sources.turn, sources.age, sources.due,
@@ -74,13 +75,13 @@ def apply_results(
         return
     weights = WEIGHTS if settings.direct_paths > 1 else STRAIGHT_ALONE
     clearest = settings.occlusion_rule == "min"
-    combine(weights, clearest, sources.path, sources.acoustics, sources.transmission)
+    entry_of(combine)(weights, clearest, sources.path, sources.acoustics, sources.transmission)
     if not settings.occlusion:
         sources.transmission[:] = 1.0
     if settings.reflects or settings.reverberates:
         find_openness(sources, batch, entries, probes, settings, time=time, dt=dt)
     submerged = SUBMERGED_HF if settings.occlusion and surroundings == FLUID else 1.0
-    set_targets(
+    entry_of(set_targets)(
         submerged, settings.air, sources.transmission, sources.openness, sources.distance, sources.positioned,
         sources.acoustics, sources.gain_target, sources.gain_hf_target,
     )  # fmt: skip
@@ -89,7 +90,7 @@ def apply_results(
 def hand_out_environments(sources: Sources, entries: CacheEntries, *, time: float) -> None:
     """Give READY environments to who waits for them. time: of this tick [s]."""
     e, s = entries.storage, sources
-    adopt(
+    entry_of(adopt)(
         time, e["state"], e["evaluated"], e["coupling"], e["bearing"], e["plane"], e["plane_point"],
         e["strength"], s.tier, s.survey, s.environment, s.environment_age, s.coupling, s.bearing_target,
         s.wanted_plane, s.wanted_point, s.wanted_strength,
@@ -109,14 +110,15 @@ def find_openness(
     """Hand READY environments to who waits for them; then the air each source shares, and its sends."""
     s, p = sources, probes.storage
     hand_out_environments(sources, entries, time=time)
-    spare_taps(settings.max_taps, s.wanted_plane, s.loudness, batch.keys, batch.items)
+    entry_of(spare_taps)(settings.max_taps, s.wanted_plane, s.loudness, batch.keys, batch.items)
     # Where no reflections were traced, what goes up into the sky fills no room.
-    reach, coupling = p["reach"][0] * p["share"][0].sum(), s.coupling
+    near, far = p["share"][0].tolist()
+    reach, coupling = p["reach"][0] * (near + far), s.coupling
     # The room of a preset is around everything, as far as walls let through.
     if settings.reverb is not None:
         reach, coupling = EVERYWHERE, batch.no_coupling[: s.count]
     share = 1.0 - math.exp(-dt / settings.openness_time) if settings.openness_time > 0.0 else 1.0
-    set_sends(
+    entry_of(set_sends)(
         share, settings.coupling, settings.reverberates, p["room_gain"][0], reach, s.volume,
         s.reference, s.end, s.distance, s.loudness, s.transmission, coupling, s.positioned, s.acoustics,
         s.state, s.openness, s.send_target, s.send_hf_target,

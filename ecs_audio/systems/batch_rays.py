@@ -9,6 +9,7 @@ from ecs_audio.kernels.surveys import HITS, LEGS, RAYS, plan_surveys
 from ecs_audio.kernels.tiers import BESIDE
 from ecs_audio.kernels.trails import place_trails
 from ecs_audio.settings import Settings
+from ecs_audio.systems.entry import entry_of
 from ecs_audio.systems.probe import ask_probe
 
 WHOLE_SURVEY = int(2 * RAYS * HITS + LEGS)
@@ -38,19 +39,19 @@ def batch_rays(
     beside = BESIDE if settings.direct_paths > 1 else 0
     if not beside:
         sources.owed[:] = 0  # or everyone would stay in the queue for paths that nobody traces
-    queued = queue_up(
+    queued = entry_of(queue_up)(
         time, sources.tier, sources.loudness, sources.age, sources.due, sources.full_within,
         sources.looping, sources.owed, rays.keys, rays.items,
     )  # fmt: skip
     starved = counts[6] > 0
     held = WHOLE_SURVEY if starved and tick % 4 else 0  # bundles get every fourth tick then
-    chosen = fill_batch(
+    chosen = entry_of(fill_batch)(
         time, queued, settings.max_rays, held, beside, rays.keys, rays.items, sources.age, sources.due,
         sources.tier, sources.owed, sources.turn, sources.serial, rays.storage["source"],
         rays.storage["path"], rays.storage["serial"], rays.wanted,
     )  # fmt: skip
     rays.resize(chosen)
-    place_paths(
+    entry_of(place_paths)(
         cell_size, listener.position, sources.heard_position, rays.source, rays.path, rays.shift, rays.ear,
         rays.mouth, rays.own,
     )  # fmt: skip
@@ -61,12 +62,12 @@ def batch_rays(
         share = -(-left // 4) if starved else left
         left -= ask_probe(probes, listener, batch, settings, left=share, time=time, buried=buried)
     if settings.reflects:
-        batch.active_count = plan_surveys(
+        batch.active_count = entry_of(plan_surveys)(
             time, dt, sources.count, left, settings.cache, settings.echoes, batch.entries, batch.askers,
             listener.position, batch.keys, batch.items, batch.wanted, batch.active, batch.grants, counts,
         )  # fmt: skip
         e = batch.entries
-        trails.count = place_trails(
+        trails.count = entry_of(place_trails)(
             settings.reach, batch.active_count, batch.active, batch.grants, e.done, e.origin, e.direction,
             int(HITS), trails.count, trails.origin, trails.direction, trails.reach, trails.segments,
             trails.owner, trails.index,

@@ -20,6 +20,9 @@ from ecs_audio.kernels.trust import keep_good
 from ecs_audio.settings import CATEGORIES
 from ecs_audio.world import World
 
+KNOWN = frozenset(CATEGORIES)
+"""Categories that there are."""
+
 
 class BadValueError(ValueError):
     """The host wrote a value that cannot be; the last good one is back and the tick was completed."""
@@ -116,7 +119,8 @@ def restore(table: Table[Any]) -> BadValueError | None:
 def take_gains(gains: Mapping[str, float], volume: float, out: NDArray[np.float64]) -> BadValueError | None:
     """Write each category's gain times the volume to out (categories,); a bad one keeps its last value."""
     complaint = None
-    if unknown := gains.keys() - set(CATEGORIES):
+    if not gains.keys() <= KNOWN:
+        unknown = gains.keys() - KNOWN
         complaint = BadValueError(f"there is no category {sorted(map(str, unknown))[0]!r} to have a gain")
     for k, name in enumerate(CATEGORIES):
         own = gains.get(name)

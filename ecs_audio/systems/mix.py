@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,27 +10,16 @@ from numpy.typing import NDArray
 from ecs_audio.components.buses import Buses
 from ecs_audio.components.master import QUANTA, QUANTUM, Master
 from ecs_audio.kernels.columns import VoiceColumns
-from ecs_audio.kernels.jit import prepare
 from ecs_audio.kernels.limiter import RELEASE_SECONDS, limit
 from ecs_audio.kernels.mix import mix_quanta
 from ecs_audio.kernels.read import sinc_table
 from ecs_audio.kernels.reverb import reverberate
+from ecs_audio.systems.entry import entry_of
 
 if TYPE_CHECKING:
     from ecs_audio.clips import Clips
 
 SINC = sinc_table()
-
-
-@cache
-def entry_of(kernel: Any) -> Any:
-    """What a call of a kernel comes to once numba has looked at the types of its arguments.
-
-    They are always the same here, and looking at them takes 8 us a block, mostly at the columns of voices.
-    """
-    if not kernel.signatures:
-        prepare(kernel)
-    return kernel.overloads[kernel.signatures[0]].entry_point
 
 
 def mix(voices: VoiceColumns, buses: Buses, master: Master, clips: Clips, quanta: int, *, sinc: bool) -> None:

@@ -15,6 +15,7 @@ from ecs_audio.kernels.levels import levels
 from ecs_audio.kernels.losses import solve_losses
 from ecs_audio.kernels.steer import steer
 from ecs_audio.settings import Settings
+from ecs_audio.systems.entry import entry_of
 
 if TYPE_CHECKING:
     from ecs_audio.clips import Clips
@@ -38,7 +39,7 @@ def play(
     category_gain: (categories,) user gain times master volume.
     """
     s, off = sources, settings.acoustics == "off"
-    levels(
+    entry_of(levels)(
         listener.ear(), 0.0 if off else settings.head_shadow, category_gain, s.apparent_position,
         s.positioned,
         s.category, s.volume, s.loudness, s.gain, s.gain_hf, s.send, s.clip, clips.side,
@@ -72,11 +73,19 @@ def conduct(
     # whatever the distance between ticks and quanta.
     anchor = max(now, master.mixed_frames - 2 * QUANTUM)
     master.ramp_end = anchor + frames + 2 * QUANTUM
-    steer(
+    entry_of(steer)(
         sounds, voices, count, tick, settings.max_voices, echoes, settings.acoustics == "off", passed,
         float(anchor), float(master.mixed_frames), float(master.ramp_end), float(clips.rate), clips.length,
         clips.side,
     )  # fmt: skip
+
+
+def differ(wanted: list[float], present: list[float]) -> bool:
+    """Whether one of several times changed by more than a trifle."""
+    changed = False
+    for a, b in zip(wanted, present, strict=True):
+        changed = changed or abs(a - b) > SAME * b
+    return changed
 
 
 def lanes_for_sources(voices: int) -> int:
@@ -94,7 +103,7 @@ def tune(buses: Buses, probes: Probes, settings: Settings) -> None:
     p = probes.storage
     for k, bus in enumerate(buses.both):
         wanted = p["rt60"][0, k]
-        if any(abs(a - b) > SAME * b for a, b in zip(wanted.tolist(), bus.rt60.tolist(), strict=True)):
+        if differ(wanted.tolist(), bus.rt60.tolist()):
             bus.rt60[:] = wanted
             solve_losses(float(bus.rate), bus.rt60, bus.length, bus.guess, bus.target)
         bus.delay(float(p["mean_free_path"][0, k]) / settings.speed_of_sound)

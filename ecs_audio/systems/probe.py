@@ -15,6 +15,7 @@ from ecs_audio.kernels.sphere import fibonacci
 from ecs_audio.kernels.trails import place_trails
 from ecs_audio.presets import preset
 from ecs_audio.settings import Settings
+from ecs_audio.systems.entry import entry_of
 
 DIRECTIONS = fibonacci(PROBE_RAYS)
 
@@ -34,9 +35,9 @@ def ask_probe(
     time: of this tick [s]. buried: the listener is inside a solid cell, where the probe keeps its values.
     """
     p = probes.storage
-    moved = math.dist(listener.position, p["place"][0])
+    moved = math.dist(listener.position.tolist(), p["place"][0].tolist())
     if not p["begun"][0] and not buried and (p["due"][0] <= time or moved > settings.probe_step):
-        aim_probe(
+        entry_of(aim_probe)(
             listener.position, DIRECTIONS, p["origin"], p["direction"], p["done"], p["couples"], p["low"],
             p["high"],
         )  # fmt: skip
@@ -44,10 +45,9 @@ def ask_probe(
         p["due"][0] = time + settings.probe_interval
     if not p["begun"][0] or left <= 0:
         return 0
-    wanted = PROBE_RAYS * PROBE_HITS - int(p["done"].sum())
-    batch.probe_grant[0, 0] = granted = min(wanted, left)
+    batch.probe_grant[0, 0] = granted = min(hits_left(probes), left)
     trails = batch.trails
-    batch.probe_trails = trails.count = place_trails(
+    batch.probe_trails = trails.count = entry_of(place_trails)(
         settings.reach, 1, batch.probe_row, batch.probe_grant, p["done"], p["origin"], p["direction"],
         PROBE_HITS, 0, trails.origin, trails.direction, trails.reach, trails.segments, trails.owner,
         trails.index,
@@ -55,13 +55,19 @@ def ask_probe(
     return granted
 
 
+def hits_left(probes: Probes) -> int:
+    """Hits of the probe's rays that are not known yet."""
+    known: int = sum(probes.storage["done"][0].tolist())  # a numpy sum of so few takes five times as long
+    return PROBE_RAYS * PROBE_HITS - known
+
+
 def take_room(probes: Probes, absorption: NDArray[np.float64], settings: Settings) -> None:
     """Work out the room once all rays of the probe are traced."""
     p = probes.storage
-    if not p["begun"][0] or p["done"].sum() < PROBE_RAYS * PROBE_HITS:
+    if not p["begun"][0] or hits_left(probes) > 0:
         return
-    take_probe(PROBE_HITS, p["face"], probes.cells, p["found"][0], p["plane"][0])
-    p["volume"][0] = room_of(
+    entry_of(take_probe)(PROBE_HITS, p["face"], probes.cells, p["found"][0], p["plane"][0])
+    p["volume"][0] = entry_of(room_of)(
         p["found"][0], p["time"][0], p["face"][0], p["point"][0], p["material"][0], absorption,
         settings.speed_of_sound, p["rt60_target"][0], p["room_gain_target"][0], p["share"][0],
         p["mean_free_path"][0], p["reach"][0], p["classes_target"][0],
@@ -79,7 +85,7 @@ def take_room(probes: Probes, absorption: NDArray[np.float64], settings: Setting
 def ease_room(probes: Probes, share: float) -> None:
     """Move what is heard of the room by a share of its way to what was found last."""
     p = probes.storage
-    tween(
+    entry_of(tween)(
         share, p["rt60_target"][0], p["room_gain_target"][0], p["classes_target"][0], p["rt60"][0],
         p["room_gain"][0], p["classes"][0],
     )  # fmt: skip
@@ -108,4 +114,6 @@ class Room:
     @property
     def name(self) -> str:
         """The class of the largest weight, "unknown" before the first look."""
-        return CLASSES[int(self._weights.argmax())] if self._weights.any() else "unknown"
+        weights = self._weights.tolist()
+        largest = max(weights)
+        return CLASSES[weights.index(largest)] if largest > 0.0 else "unknown"

@@ -7,6 +7,7 @@ import math
 from ecs_audio.components import Listener, Sources
 from ecs_audio.kernels.emission import NEVER, find_emission, remember
 from ecs_audio.settings import Settings
+from ecs_audio.systems.entry import entry_of
 
 
 def propagate(
@@ -25,10 +26,10 @@ def propagate(
     passed: frames since the last tick. first_frame: the first frame that can still be mixed.
     """
     before, here = listener.before, listener.position
-    moved = math.dist(before, here)
+    moved = math.dist(before.tolist(), here.tolist())
     listener.moved = 0.0 if math.isnan(moved) else moved
     before[:] = here
-    remember(
+    entry_of(remember)(
         now, passed, tick, first_frame, settings.teleport, sources.position, sources.pitch,
         sources.pitch_before,
         sources.paused,
@@ -37,7 +38,7 @@ def propagate(
     if listener.moved > settings.teleport:
         sources.jumped[:] = 1
         sources.emission[:] = NEVER
-    find_emission(
+    find_emission(  # by its name: the first to see where the host put the listener
         now, passed, tick, settings.speed_of_sound / rate, here, sources.delayed, sources.position,
         sources.pitch, sources.jumped, sources.born, sources.clock, sources.history, sources.emission,
         sources.heard_position, sources.heard_clock, sources.pace,

@@ -9,6 +9,7 @@ from ecs_audio.components import Batch, Sources, Tier
 from ecs_audio.components.buses import Buses
 from ecs_audio.components.master import Master
 from ecs_audio.kernels.census import census
+from ecs_audio.systems.entry import entry_of
 from ecs_audio.systems.probe import Room
 from ecs_audio.telemetry import Telemetry
 
@@ -32,7 +33,7 @@ def report(
 ) -> None:
     """Fill in the telemetry. counts: (8,) what `census` counted, for the engine's own use."""
     t, s = telemetry, sources
-    t.oldest_age, t.oldest_environment = census(
+    t.oldest_age, t.oldest_environment = entry_of(census)(
         s.tier, s.state, s.age, s.due, s.environment_age, s.tap_count, counts
     )
     t.tick, t.frame, t.sources, t.edits = tick, now, s.count, edits

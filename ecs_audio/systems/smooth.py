@@ -9,6 +9,7 @@ from ecs_audio.kernels.bearing import set_apparent
 from ecs_audio.kernels.easing import ease, ease_sends
 from ecs_audio.kernels.taps import fade_taps, glide
 from ecs_audio.settings import Settings
+from ecs_audio.systems.entry import entry_of
 from ecs_audio.systems.probe import ease_room
 
 STEEPEST = 120.0
@@ -40,22 +41,24 @@ def smooth(
     """
     s = sources
     share = 1.0 - math.exp(-dt / settings.occlusion_time) if settings.occlusion_time > 0.0 else 1.0
-    ease(share, 10.0 ** (STEEPEST * dt / 20.0), s.state, s.gain_target, s.gain_hf_target, s.gain, s.gain_hf)
+    entry_of(ease)(
+        share, 10.0 ** (STEEPEST * dt / 20.0), s.state, s.gain_target, s.gain_hf_target, s.gain, s.gain_hf
+    )
     if settings.reflects or settings.reverberates:
-        ease_sends(share, s.state, s.send_target, s.send_hf_target, s.send, s.send_hf)
+        entry_of(ease_sends)(share, s.state, s.send_target, s.send_hf_target, s.send, s.send_hf)
     if settings.reflects and settings.coupling and settings.occlusion:
-        set_apparent(
+        entry_of(set_apparent)(
             passed, listener.position, s.heard_position, s.distance, s.path, s.bearing_target, s.positioned,
             s.state, s.pull, s.bearing, s.apparent_position,
         )  # fmt: skip
     else:
         s.apparent_position[:] = s.heard_position
     if settings.reflects:
-        fade_taps(
+        entry_of(fade_taps)(
             passed, TAP_FADE, s.state, s.wanted_plane, s.wanted_point, s.wanted_strength, s.tap_plane,
             s.tap_point, s.tap_strength, s.tap_level, s.tap_serial, s.tap_count,
         )  # fmt: skip
-        glide(
+        entry_of(glide)(
             now, tick, rate, cell_size, settings.speed_of_sound, settings.air, listener.position,
             s.heard_position, s.distance, s.delayed, s.law, s.reference, s.end, s.fade_start, s.pitch, s.born,
             s.history, s.tap_count, s.tap_plane, s.tap_point, s.tap_strength, s.tap_level, batch.tap_way,

@@ -13,6 +13,7 @@ from ecs_audio.kernels.schedule import pick_new
 from ecs_audio.kernels.sections import Sections
 from ecs_audio.settings import Settings
 from ecs_audio.systems.apply_results import hand_out
+from ecs_audio.systems.entry import entry_of
 from ecs_audio.systems.survey import survey
 
 
@@ -32,14 +33,14 @@ def trace(
     batch.cell_count[:] = 0
     batch.ray_count[:] = 0
     trace_direct(rays, sections, settings)
-    count_cells(rays.count, rays.cells, rays.unknown, batch.cell_count)
+    entry_of(count_cells)(rays.count, rays.cells, rays.unknown, batch.cell_count)
     batch.ray_count[0] = rays.count
     survey(batch, entries, probes, sections, reflectivity, settings)
 
 
 def trace_direct(rays: Rays, sections: Sections, settings: Settings) -> None:
     """Trace direct paths; those beyond the cells' budget are dropped."""
-    traced = trace_paths(
+    traced = entry_of(trace_paths)(
         sections, rays.count, settings.max_cells, rays.path, rays.ear, rays.mouth, rays.own,
         rays.transmission, rays.cells, rays.unknown,
     )  # fmt: skip
@@ -60,14 +61,14 @@ def trace_new(
 
     time: of this tick [s]. dt: its length [s].
     """
-    chosen = pick_new(
+    chosen = entry_of(pick_new)(
         time, sources.age, sources.due, sources.serial, rays.storage["source"], rays.storage["path"],
         rays.storage["serial"],
     )  # fmt: skip
     if not chosen:
         return
     rays.resize(chosen)
-    place_paths(
+    entry_of(place_paths)(
         sections.cell_size, listener.position, sources.heard_position, rays.source, rays.path, rays.shift,
         rays.ear, rays.mouth, rays.own,
     )  # fmt: skip
