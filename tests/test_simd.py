@@ -7,8 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from ecs_audio.components.buses import Buses
+from ecs_audio.components.master import Master
+from ecs_audio.components.voices import Voices
 from ecs_audio.kernels.read import ONE, sinc_table
 from ecs_audio.kernels.simd import (
+    by_turns,
     flush8,
     flush16,
     lerp8,
@@ -20,17 +24,18 @@ from ecs_audio.kernels.simd import (
     min8,
     min16,
     plan8,
-    sinc8,
     splat8,
     splat16,
     store8,
     store16,
     sum8,
     sum16,
+    sums16,
     transpose8,
     transpose16,
     weigh8,
 )
+from ecs_audio.systems.mix import SINC
 
 
 @numba.njit
@@ -77,11 +82,6 @@ def flushed(a, least, out):
 @numba.njit
 def lerped(a, position, speed, out):
     store8(out, 0, lerp8(a, position, speed))
-
-
-@numba.njit
-def sinced(a, start, table, position, speed, out):
-    store8(out, 0, sinc8(a, start, table, position, speed))
 
 
 @numba.njit
@@ -133,21 +133,6 @@ def test_straight_lines_at_eight_places_are_numpys_to_the_bit(position, speed):
     f = ((place >> 8) & 0xFFFFFF).astype(np.float32) * np.float32(2.0**-24)
     low, high = BANK[place >> 32], BANK[(place >> 32) + 1]
     assert out.tobytes() == (low + f * (high - low)).tobytes()
-
-
-@given(st.integers(-20 * ONE, 500 * ONE), SPEED)
-def test_eight_weighted_samples_at_eight_places_are_numpys_to_the_bit(position, speed):
-    position = min(position, 560 * ONE - 7 * speed)
-    out = np.zeros(8, np.float32)
-    sinced(BANK, 25, TABLE, position, speed, out)
-    place = position + speed * np.arange(8)
-    row = TABLE[(place & 0xFFFFFFFF) >> 25]
-    f = (place & 0x1FFFFFF).astype(np.float32)[:, None] * np.float32(2.0**-25)
-    products = BANK[25 + (place >> 32)[:, None] + np.arange(8)] * (row[:, :8] + f * row[:, 8:])
-    while products.shape[1] > 1:  # halves on each other, as in sum8
-        half = products.shape[1] // 2
-        products = products[:, :half] + products[:, half:]
-    assert out.tobytes() == products[:, 0].tobytes()
 
 
 @given(EIGHT)
@@ -249,15 +234,59 @@ def test_straight_lines_at_sixteen_places_are_numpys_with_places_rounded_down(po
 @numba.njit
 def planned(a, start, table, position, speed, plan, out):
     for n in range(0, 64, 8):
-        plan8(start, position + speed * n, speed, plan, out, n)
+        plan8(position + speed * n, speed, plan, out, n)
     for n in range(0, 64, 8):
-        store8(out, n, weigh8(a, table, plan, out, n))
+        store8(out, n, weigh8(a, start, table, plan, out, n))
 
 
-@given(st.integers(-20 * ONE, 60 * ONE), SPEED)
-def test_what_is_planned_first_is_weighed_to_the_same_bits(position, speed):
-    planned_out, out = np.zeros(64, np.float32), np.zeros(8, np.float32)
-    planned(BANK, 25, TABLE, position, speed, np.zeros(256, np.float32), planned_out)
-    for n in range(0, 64, 8):
-        sinced(BANK, 25, TABLE, position + speed * n, speed, out)
-        assert planned_out[n : n + 8].tobytes() == out.tobytes()
+@given(st.integers(-20 * ONE, 500 * ONE), SPEED)
+def test_weighted_samples_at_planned_places_are_numpys_to_the_bit(position, speed):
+    position = min(position, 560 * ONE - 63 * speed)
+    out = np.zeros(64, np.float32)
+    start = 25 + max(0, -20 - (position >> 32))
+    bank = np.resize(BANK, 1200)
+    planned(bank, start, TABLE, position, speed, np.zeros(128, np.float32), out)
+    place = position + speed * np.arange(64)
+    row = TABLE[(place & 0xFFFFFFFF) >> 25]
+    f = (place & 0x1FFFFFF).astype(np.float32)[:, None] * np.float32(2.0**-25)
+    products = bank[start + (place >> 32)[:, None] + np.arange(8)] * (row[:, :8] + f * row[:, 8:])
+    while products.shape[1] > 1:  # halves on each other, as in sum8
+        half = products.shape[1] // 2
+        products = products[:, :half] + products[:, half:]
+    assert out.tobytes() == products[:, 0].tobytes()
+
+
+@numba.njit
+def all_summed(a, start, stride, out):
+    store8(out, 0, sums16(a, start, stride))
+    for k in range(8):
+        out[8 + k] = sum16(load16(a, start + stride * k))
+
+
+@given(st.integers(16, 60), st.integers(0, 9))
+def test_eight_sums_at_once_are_those_of_one_after_the_other_to_the_bit(stride, start):
+    out = np.zeros(16, np.float32)
+    all_summed(BANK, start, stride, out)
+    assert out[:8].tobytes() == out[8:].tobytes()
+
+
+@numba.njit
+def alternated(a, b, out):
+    store16(out, 0, by_turns(load8(a, 0), load8(b, 0)))
+
+
+@given(EIGHT, EIGHT)
+def test_two_ears_are_written_by_turns(a, b):
+    out = np.zeros(16, np.float32)
+    alternated(a, b, out)
+    assert out.tolist() == np.stack([a, b], 1).ravel().tolist()
+
+
+def test_what_kernels_take_sixteen_at_a_time_begins_with_a_cache_line():
+    master, buses, voices = Master(), Buses(48_000), Voices(32, 48)
+    arrays = {"signal": voices.signal, "weights": SINC}
+    arrays |= {name: getattr(master, name) for name in ("steps", "lanes", "mono", "sums", "mixed", "sent")}
+    for bus in buses.both:
+        names = ("rings", "memory", "now", "target", "scratch")
+        arrays |= {f"{name} of {bus.length[0]}": getattr(bus, name) for name in names}
+    assert {name: array.ctypes.data % 64 for name, array in arrays.items()} == dict.fromkeys(arrays, 0)

@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 
+from ecs_audio.components.aligned import aligned_zeros
+
 LINES, ALL_PASSES = 8, 4
 PRE_DELAY = LINES + ALL_PASSES
 """Place of the pre-delay among the delays; lines and all-passes come before it."""
@@ -61,16 +63,14 @@ class Bus:
         self.length = np.array([lines[k] for k in order] + all_passes, np.int64)
         """Frames of the 8 lines and of the 4 all-passes, all different."""
         longest_delay = max(lines[-1], all_passes[-1], math.ceil(rate * PRE_DELAY_SECONDS[1]))
-        self.rings = np.zeros(
-            (len(self.length) + 1, (-(-longest_delay // QUANTUM) + 2) * QUANTUM), np.float32
-        )
+        self.rings = aligned_zeros(len(self.length) + 1, (-(-longest_delay // QUANTUM) + 2) * QUANTUM)
         """Samples in the lines, the all-passes, and the pre-delay: the quanta of the longest, the one that is
         written, and a copy of the first."""
-        self.memory = np.zeros(6 * LINES, np.float32)
+        self.memory = aligned_zeros(6 * LINES)
         """Two rows of 8 lines for each of three filters."""
-        self.now = np.zeros(COEFFICIENTS * LINES, np.float32)
+        self.now = aligned_zeros(COEFFICIENTS * LINES)
         """Coefficients as they are: COEFFICIENTS rows of 8 lines."""
-        self.target = np.zeros(COEFFICIENTS * LINES, np.float32)
+        self.target = aligned_zeros(COEFFICIENTS * LINES)
         """Coefficients as they are to be. Set by `solve_losses`."""
         self.rt60 = np.zeros(4)
         """Reverberation times that `target` was solved for [s]. Set by `play`."""
@@ -81,7 +81,7 @@ class Bus:
         OPENING after it, while what is sent rises.
         The host sets WANTED by `delay` and CLOSING by `close`."""
         self.clock[CLOSES] = max(rate // 100, 1)
-        self.scratch = np.zeros(19 * QUANTUM + 2 * COEFFICIENTS * LINES, np.float32)
+        self.scratch = aligned_zeros(19 * QUANTUM + 2 * COEFFICIENTS * LINES)
         """Samples of one quantum, and coefficients on their way."""
         self.guess = np.zeros((LINES, 4))
         """Three shelves and the gain of each line [dB], where the next one begins. Set by `solve_losses`."""

@@ -5,42 +5,33 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ecs_audio.components.aligned import aligned_zeros
+
 QUANTUM = 64
 """Frames that are mixed together."""
 QUANTA = 32
 """Quanta mixed in one go, at most."""
 
 
-LINE = 64
-"""Bytes of a cache line."""
-
-
-def _lines(count: int) -> NDArray[np.float32]:
-    """So many zeros, from the beginning of a cache line: sixteen that lie across two take twice as long."""
-    room = np.zeros(count + LINE // 4, np.float32)
-    start = -room.ctypes.data % LINE // 4
-    return room[start : start + count]
-
-
 class Master:
     """Arrays between the lanes and the block. Set by `mix`."""
 
     def __init__(self) -> None:
-        self.steps = _lines(34 * 16)
+        self.steps = aligned_zeros(34 * 16)
         """Scratch: what filters and gains of sixteen lanes move by."""
-        self.lanes = _lines(17 * QUANTUM)
+        self.lanes = aligned_zeros(17 * QUANTUM)
         """Scratch: samples of sixteen lanes, one after the other, and of one that changes to another copy."""
-        self.mono = _lines(4 * QUANTUM * 16)
+        self.mono = aligned_zeros(4 * QUANTUM * 16)
         """Scratch: the same of sixteen, frame by frame, and what their shelves leave of it."""
-        self.sums = _lines(QUANTUM * 4 * 16)
+        self.sums = aligned_zeros(QUANTUM * 4 * 16)
         """Scratch: left, right, near and far of every sixteenth lane together."""
-        self.sent = np.zeros((2, QUANTUM * QUANTA), np.float32)
+        self.sent = aligned_zeros(2, QUANTUM * QUANTA)
         """What the newest quanta send into the near and the far reverb."""
-        self.mixed = np.zeros((QUANTUM * QUANTA, 2), np.float32)
+        self.mixed = aligned_zeros(QUANTUM * QUANTA, 2)
         """The newest quanta before the limiter."""
         self.delayed = np.zeros((QUANTUM, 2), np.float32)
         """The last of them, which the limiter still holds back."""
-        self.ready = np.zeros((QUANTUM * QUANTA, 2), np.float32)
+        self.ready = aligned_zeros(QUANTUM * QUANTA, 2)
         """What came out of the limiter last."""
         self.ready_until = 0
         """Frame up to which `ready` reaches."""

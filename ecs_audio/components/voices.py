@@ -6,6 +6,7 @@ from enum import IntEnum
 
 import numpy as np
 
+from ecs_audio.components.aligned import aligned
 from ecs_audio.components.table import Column, Row, Table
 
 FOREVER = (1 << 63) - 1
@@ -97,7 +98,7 @@ class Voices(Table[Voice]):
         """The first lane for echoes."""
         wide = [name for name, column in self.columns.items() if column.dtype is np.float32]
         rows = [self.storage[name].reshape(self.capacity, -1).T for name in wide]
-        self.signal = np.ascontiguousarray(np.concatenate(rows))
+        self.signal = aligned(np.concatenate(rows))
         """The float32 columns as rows, so that eight lanes are neighbours: shape [37, lanes]."""
         at = 0
         for name, row in zip(wide, rows, strict=True):

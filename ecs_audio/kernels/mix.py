@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ecs_audio.kernels.adding import mix_sixteen
+from ecs_audio.kernels.adding import FRAME, mix_sixteen
 from ecs_audio.kernels.columns import VOICE_COLUMNS, VoiceColumns
 from ecs_audio.kernels.draw import SPILL, ask_for_next, draw
 from ecs_audio.kernels.jit import F4_1, F4_2, F8, I8, I8_1, U1, Array, kernel, law
@@ -13,12 +13,12 @@ from ecs_audio.kernels.shelf import corner_of
 from ecs_audio.kernels.simd import (
     WIDE,
     WIDTH,
+    by_turns,
     lerp16,
-    load16,
     plan8,
     store8,
     store16,
-    sum16,
+    sums16,
     transpose16,
     weigh8,
 )
@@ -26,7 +26,6 @@ from ecs_audio.kernels.strip import (
     BENT,
     FADE,
     FADE_TARGET,
-    OUTS,
     QUANTUM,
     S1,
     S2,
@@ -147,30 +146,29 @@ def mix_quanta(
                 ahead = place + pace * QUANTUM
                 inside = (place >> 32 >= spill + 3) & ((ahead >> 32) + 4 < length - spill)
                 changing = (old != new) & (old != FRESH)
-                steady = inside & (whole | (pace == later)) & (not changing)
-                known = start + (ahead >> 32) + 2 * WIDE <= bank.shape[0]
-                if steady & (pace != ONE if sinc else known & (pace <= 2 * ONE)):
+                plain = inside & (whole | (pace == later)) & (pace != ONE if sinc else pace <= 2 * ONE)
+                plain &= start + (ahead >> 32) + 2 * WIDE <= bank.shape[0]
+                if plain:
                     # Nearly always; in place, as a call takes half as long as the reading.
                     if sinc:
                         for n in range(0, QUANTUM, WIDTH):
-                            plan8(start - 3, place + pace * n, pace, steps, lanes, at + n)
+                            plan8(place + pace * n, pace, steps, lanes, at + n)
                         for n in range(at, at + QUANTUM, WIDTH):
-                            store8(lanes, n, weigh8(bank, table, steps, lanes, n))
+                            store8(lanes, n, weigh8(bank, start - 3, table, steps, lanes, n))
                     else:
                         place += start << 32
                         for n in range(at, at + QUANTUM, WIDE):
                             store16(lanes, n, lerp16(bank, place, pace))
                             place += pace << 4
-                else:
-                    for again in range(2 if changing else 1):
-                        ahead = draw(
-                            bank, table, steps, base, stride, length, loop, old if again else new, sinc,
-                            place, pace, later, lanes, WIDE * QUANTUM if again else at, moving,
-                        )  # fmt: skip
-                    if changing:  # from the one to the other in a quantum
-                        for n in range(QUANTUM):
-                            was = lanes[WIDE * QUANTUM + n]
-                            lanes[at + n] = was + np.float32(n + 1) * share * (lanes[at + n] - was)
+                for again in range(1 if plain else 0, 2 if changing else 1):
+                    ahead = draw(
+                        bank, table, steps, base, stride, length, loop, old if again else new, sinc,
+                        position[lane], pace, later, lanes, WIDE * QUANTUM if again else at, moving,
+                    )  # fmt: skip
+                if changing:  # from the one to the other in a quantum
+                    for n in range(QUANTUM):
+                        was = lanes[WIDE * QUANTUM + n]
+                        lanes[at + n] = was + np.float32(n + 1) * share * (lanes[at + n] - was)
                 ask_for_next(bank, start + (ahead >> 32))
                 place = position[lane] = ahead
                 # A turn less, which saves a division a quantum, but not before what the reader looks back
@@ -196,11 +194,11 @@ def mix_quanta(
                     signal[FADE, lane], signal[FADE_TARGET, lane] = 0.0, 0.0
                 elif sounding & (1 << k) and position[lane] >= stop[lane]:
                     signal[FADE_TARGET, lane] = 0.0
-        for n in range(QUANTUM):
-            at = WIDE * OUTS * n
-            out[QUANTUM * q + n, 0] = sum16(load16(sums, at))
-            out[QUANTUM * q + n, 1] = sum16(load16(sums, at + 16))
-            sent[0, QUANTUM * q + n] = sum16(load16(sums, at + 32))
-            sent[1, QUANTUM * q + n] = sum16(load16(sums, at + 48))
+        for n in range(0, QUANTUM, WIDTH):
+            at, frame = FRAME * n, QUANTUM * q + n
+            ears = by_turns(sums16(sums, at, FRAME), sums16(sums, at + 16, FRAME))
+            store16(out, 2 * frame, ears)
+            store8(sent, frame, sums16(sums, at + 32, FRAME))
+            store8(sent, sent.shape[1] + frame, sums16(sums, at + 48, FRAME))
         ramp -= QUANTUM
     return sending

@@ -7,7 +7,18 @@ from typing import Any
 import numpy as np
 
 from ecs_audio.kernels.jit import Array, law
-from ecs_audio.kernels.simd import lerp8, load8, sinc8, splat8, store8, sum8
+from ecs_audio.kernels.simd import (
+    WIDE,
+    lerp8,
+    lerp16,
+    load8,
+    plan8,
+    splat8,
+    store8,
+    store16,
+    sum8,
+    weigh8,
+)
 
 ONE = 1 << 32
 FRACTION = ONE - 1
@@ -73,6 +84,9 @@ def draw_lines(bank: Array, at: int, speed: int, out: Array, start: int, stop: i
             low = load8(bank, i)
             store8(out, n, low + f * (load8(bank, i + 1) - low))
             n, i, at = n + 8, i + 8, at + (ONE << 3)
+    while n + WIDE <= stop and speed <= 2 * ONE and (at >> 32) + 2 * WIDE <= bank.shape[0]:
+        store16(out, n, lerp16(bank, at, speed))
+        n, at = n + WIDE, at + (speed << 4)
     while n + 8 <= stop:
         store8(out, n, lerp8(bank, at, speed))
         n, at = n + 8, at + (speed << 3)
@@ -134,7 +148,7 @@ def weight(table: Array, position: int, k: int) -> float:
 
 @law
 def draw_sinc(
-    bank: Array, at: int, table: Array, place: int, speed: int, out: Array, start: int, stop: int
+    bank: Array, at: int, table: Array, edge: Array, place: int, speed: int, out: Array, start: int, stop: int
 ) -> None:
     """Fill out[start:stop], a multiple of 8 frames, by eight samples each, the first at bank[at + place].
 
@@ -157,8 +171,10 @@ def draw_sinc(
             i += 8
     else:
         for n in range(start, stop, 8):
-            store8(out, n, sinc8(bank, at, table, place, speed))
+            plan8(place, speed, edge, out, n)
             place += speed << 3
+        for n in range(start, stop, 8):
+            store8(out, n, weigh8(bank, at, table, edge, out, n))
 
 
 @law
@@ -178,7 +194,7 @@ def read_sinc(
 ) -> int:
     """Fill out[start:stop] by eight weighted samples each; returns the position after it.
 
-    edge: (8 or more,) scratch.
+    edge: (144 or more,) scratch. out: from start to stop no more than 64 frames.
     """
     first = (position >> 32) - 3
     wrapped = first // length * length if looping and first >= length else 0
@@ -189,7 +205,7 @@ def read_sinc(
     n, p = start, position
     if inside:
         n = start + (stop - start) // 8 * 8
-        draw_sinc(bank, base - wrapped - 3, table, p, speed, out, start, n)
+        draw_sinc(bank, base - wrapped - 3, table, edge, p, speed, out, start, n)
         p += speed * (n - start)
     while n < stop:
         i = (p >> 32) - wrapped - 3

@@ -39,7 +39,7 @@ from ecs_audio.kernels.hadamard import (
     restrain,
 )  # fmt: skip
 from ecs_audio.kernels.jit import F4_1, F4_2, I8, I8_1, Array, kernel, law
-from ecs_audio.kernels.simd import WIDTH, load8, splat8, store8, sum8
+from ecs_audio.kernels.simd import WIDTH, by_turns, load8, load16, splat8, store8, store16, sum8
 
 ALL_PASSES = 4
 PRE_DELAY = LINES + ALL_PASSES
@@ -129,9 +129,9 @@ def give(clock: Array, scratch: Array, out: Array, at: int) -> bool:
             left = max(clock[CLOSING] - n, 0)
             scratch[LEFT + n] *= np.float32(left / clock[CLOSES])
             scratch[RIGHT + n] *= np.float32(left / clock[CLOSES])
-    for n in range(QUANTUM):
-        out[at + n, 0] += scratch[LEFT + n]
-        out[at + n, 1] += scratch[RIGHT + n]
+    for n in range(0, QUANTUM, WIDTH):
+        ears, to = by_turns(load8(scratch, LEFT + n), load8(scratch, RIGHT + n)), 2 * (at + n)
+        store16(out, to, load16(out, to) + ears)
     closing = clock[CLOSING] > 0
     clock[CLOSING] = max(clock[CLOSING] - QUANTUM, 0)
     return closing and clock[CLOSING] == 0

@@ -8,10 +8,13 @@ from numba.extending import intrinsic
 
 from ecs_audio.kernels.floats import (
     INDEX,
+    LONG,
     WIDE,
     WIDTH,
     Floats,
     data_of,
+    float8,
+    float16,
     load,
     load8,
     load16,
@@ -23,13 +26,12 @@ from ecs_audio.kernels.floats import (
     store16,
 )
 from ecs_audio.kernels.lines import lerp8, lerp16
-from ecs_audio.kernels.weights import plan8, sinc8, weigh8
+from ecs_audio.kernels.weights import each_added, plan8, weigh8
 
 __all__ = [
-    "WIDE", "WIDTH", "flush8", "flush16", "lerp8", "lerp16", "load8", "load16", "max8", "max16", "min8",
-    "min16", "plan8",
-    "prefetch", "sinc8", "splat8", "splat16", "store8", "store16", "sum8", "sum16", "transpose8",
-    "transpose16", "weigh8",
+    "WIDE", "WIDTH", "by_turns", "flush8", "flush16", "lerp8", "lerp16", "load8", "load16", "max8", "max16",
+    "min8", "min16", "plan8", "prefetch", "splat8", "splat16", "store8", "store16", "sum8", "sum16", "sums16",
+    "transpose8", "transpose16", "weigh8",
 ]  # fmt: skip
 
 
@@ -51,6 +53,33 @@ def sum8(typing, value):
 
 
 sum16 = sum8
+
+
+@intrinsic
+def sums16(typing, array, start, stride):
+    """The sums of eight times sixteen neighbours, `stride` apart, the same bits as eight times `sum16`."""
+
+    def generate(context, builder, signature, arguments):
+        source, start, stride = arguments
+        data, halves = data_of(context, builder, array, source), []
+        for k in range(WIDTH):
+            low = builder.add(start, builder.mul(stride, LONG(k)))
+            high = builder.add(low, LONG(WIDTH))
+            halves.append(builder.fadd(load(builder, data, low, WIDTH), load(builder, data, high, WIDTH)))
+        return each_added(builder, halves)
+
+    return float8(array, types.int64, types.int64), generate
+
+
+@intrinsic
+def by_turns(typing, a, b):
+    """Eight and eight numbers as sixteen: the first of a, the first of b, the second of a ..."""
+
+    def generate(context, builder, signature, arguments):
+        x, y = arguments
+        return shuffle(builder, x, y, [n // 2 + WIDTH * (n % 2) for n in range(WIDE)])
+
+    return float16(a, b), generate
 
 
 def _transpose_as(width):

@@ -9,8 +9,8 @@ from numba.extending import intrinsic
 from ecs_audio.kernels.floats import LONG, WIDTH, data_of, float8, floats, load, shuffle, splat
 
 LONGS = ir.VectorType(LONG, WIDTH)
-ROWS = 64
-"""Where the rows of the table stand in a plan, behind the samples' places for as many frames."""
+FRAMES = 64
+"""In a plan."""
 
 
 def _places(builder, position, speed):
@@ -38,7 +38,7 @@ def _weighed(builder, data, phases, sample, row, share):
     return builder.fmul(load(builder, data, sample, WIDTH), weights)
 
 
-def _sums(builder, rows):
+def each_added(builder, rows):
     """The sum of each of eight vectors, in the order of `sum8`: halves on each other until one is left.
 
     Vectors are so paired that all steps but the first stay within 128 bits.
@@ -58,75 +58,52 @@ def _added(builder, x, y, low, high):
 
 
 @intrinsic
-def sinc8(typing, array, start, table, position, speed):
-    """A float32 array read at eight places from start + `position` on, `speed` apart, by eight weighted
-    samples.
+def plan8(typing, position, speed, plan, shares, at):
+    """Note what `weigh8` needs for eight frames: all at once here, where it would work it out one by one.
+
+    plan: float32 (128 or more,), read as int64: the place of a sample in its upper half, that of a row of the
+    table in its lower one. shares: float32. at: where the eight begin in shares; in plan, that modulo 64.
+    """
+
+    def generate(context, builder, signature, arguments):
+        position, speed, noted, shared, at = arguments
+        samples, rows, share = _look_up(builder, _places(builder, position, speed))
+        both = builder.or_(builder.shl(samples, ir.Constant(LONGS, [32] * WIDTH)), rows)
+        place = _noted(context, builder, plan, noted, at)
+        builder.store(both, builder.bitcast(place, LONGS.as_pointer()), align=4)
+        place = builder.gep(data_of(context, builder, shares, shared), [at])
+        builder.store(share, builder.bitcast(place, share.type.as_pointer()), align=4)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, plan, shares, types.int64), generate
+
+
+@intrinsic
+def weigh8(typing, array, start, table, plan, shares, at):
+    """A float32 array read from array[start] on at the eight places of a plan, by eight weighted samples.
 
     table: (128, 16) float32, 8 weights for each phase and by what they grow to the next. The products are
     added up in the order of `sum8`.
     """
 
     def generate(context, builder, signature, arguments):
-        source, start, weights, position, speed = arguments
-        data = data_of(context, builder, array, source)
+        source, start, weights, noted, shared, at = arguments
+        data = builder.gep(data_of(context, builder, array, source), [start])
         phases = data_of(context, builder, table, weights)
-        samples, rows, shares = _look_up(builder, _places(builder, position, speed))
-        samples = builder.add(samples, splat(builder, start, LONGS))
+        planned = _noted(context, builder, plan, noted, at)
         found = []
         for k in range(WIDTH):
-            sample, row = builder.extract_element(samples, LONG(k)), builder.extract_element(rows, LONG(k))
-            share = shuffle(builder, shares, shares, [k] * WIDTH)
+            both = builder.load(builder.gep(planned, [LONG(k)]), align=4)
+            sample, row = builder.ashr(both, LONG(32)), builder.and_(both, LONG(0xFFFFFFFF))
+            share = builder.gep(data_of(context, builder, shares, shared), [builder.add(at, LONG(k))])
+            share = splat(builder, builder.load(share), floats(WIDTH))
             found.append(_weighed(builder, data, phases, sample, row, share))
-        return _sums(builder, found)
+        return each_added(builder, found)
 
-    return float8(array, types.int64, table, types.int64, types.int64), generate
-
-
-@intrinsic
-def plan8(typing, start, position, speed, plan, shares, at):
-    """Note what `weigh8` needs for eight frames: all at once here, where `sinc8` works it out one by one.
-
-    plan: float32 (256 or more,), read as int64. shares: float32. at: where the eight begin in shares; in
-    plan, that modulo 64.
-    """
-
-    def generate(context, builder, signature, arguments):
-        start, position, speed, noted, shared, at = arguments
-        samples, rows, share = _look_up(builder, _places(builder, position, speed))
-        samples = builder.add(samples, splat(builder, start, LONGS))
-        for values, place in zip((samples, rows), _noted(context, builder, plan, noted, at), strict=True):
-            builder.store(values, builder.bitcast(place, LONGS.as_pointer()), align=4)
-        place = builder.gep(data_of(context, builder, shares, shared), [at])
-        builder.store(share, builder.bitcast(place, share.type.as_pointer()), align=4)
-        return context.get_dummy_value()
-
-    wanted = types.int64, types.int64, types.int64, plan, shares, types.int64
-    return types.void(*wanted), generate
-
-
-@intrinsic
-def weigh8(typing, array, table, plan, shares, at):
-    """The eight frames of a plan, the same bits as those of `sinc8`."""
-
-    def generate(context, builder, signature, arguments):
-        data, phases, shared = (
-            data_of(context, builder, kind, value)
-            for kind, value in zip((array, table, shares), (*arguments[:2], arguments[3]), strict=True)
-        )
-        at, found = arguments[4], []
-        sample_at, row_at = _noted(context, builder, plan, arguments[2], at)
-        for k in range(WIDTH):
-            sample = builder.load(builder.gep(sample_at, [LONG(k)]), align=4)
-            row = builder.load(builder.gep(row_at, [LONG(k)]), align=4)
-            share = builder.load(builder.gep(shared, [builder.add(at, LONG(k))]))
-            found.append(_weighed(builder, data, phases, sample, row, splat(builder, share, floats(WIDTH))))
-        return _sums(builder, found)
-
-    return float8(array, table, plan, shares, types.int64), generate
+    return float8(array, types.int64, table, plan, shares, types.int64), generate
 
 
 def _noted(context, builder, plan, noted, at):
-    """Where the places of samples and of rows stand in a plan for eight frames."""
+    """Where a plan for eight frames stands."""
     longs = builder.bitcast(data_of(context, builder, plan, noted), LONG.as_pointer())
-    frame = builder.and_(at, LONG(ROWS - 1))
-    return builder.gep(longs, [frame]), builder.gep(longs, [builder.add(frame, LONG(ROWS))])
+    return builder.gep(longs, [builder.and_(at, LONG(FRAMES - 1))])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ecs_audio.components.aligned import aligned
 from ecs_audio.components.buses import Buses
 from ecs_audio.components.master import QUANTA, QUANTUM, Master
 from ecs_audio.kernels.columns import VoiceColumns
@@ -19,7 +20,7 @@ from ecs_audio.systems.entry import entry_of
 if TYPE_CHECKING:
     from ecs_audio.clips import Clips
 
-SINC = sinc_table()
+SINC = aligned(sinc_table())
 
 
 def mix(voices: VoiceColumns, buses: Buses, master: Master, clips: Clips, quanta: int, *, sinc: bool) -> None:
