@@ -9,25 +9,24 @@ type, and what is looked up in memory has loops of its own: then LLVM makes vect
 
 from __future__ import annotations
 
-from ecs_audio.kernels.bits import BIAS_BITS, float_of
+from ecs_audio.kernels.bits import BIAS, BIAS_BITS, float_of
 from ecs_audio.kernels.jit import Array, law
 
 LANES = 32
 
-# Rows of `reals`: mirrored origin, 1 / direction, direction, origin half a cell on less the rounding errors
-# of positions, BIAS less the lowest cell of the world [cells], each x, y, z; time of entry into the cell,
-# and reach.
-ORIGIN, INVERSE, DIRECTION, BEFORE, SHIFT = (3 * k * LANES for k in range(5))
-TIME, REACH, LENGTH, SUM = (k * LANES for k in range(15, 19))
-# Rows of `wholes`: mirrored cell relative to the world and the last one inside, both plus BIAS_BITS, how far
-# records of neighbouring sections lie apart, each x, y, z; record, record of cell 0, which bits of a brick
-# are mirrored, where the octant's bits lie in a record, state, brick in the section; then ray, its hits,
-# cells not loaded, turn it began at, and the rest as the kernels need it.
+# Rows of `reals`: mirrored origin, 1 / direction and direction [cells], each x, y, z; reach, and time of
+# entry into the cell.
+ORIGIN, INVERSE, DIRECTION = (3 * k * LANES for k in range(3))
+REACH, TIME, LENGTH, SUM = (k * LANES for k in range(9, 13))
+# Rows of `wholes`: mirrored cell and the last one inside the world, both plus BIAS_BITS, how far records of
+# neighbouring sections lie apart, each x, y, z; record, record of cell 0, which bits of a brick are mirrored,
+# where the octant's bits lie in a record, state, brick in the section; then ray, its hits, cells not loaded,
+# turn it began at, and the rest as the kernels need it.
 CELL, LAST, STRIDE = (3 * k * LANES for k in range(3))
 RECORD, FIRST, MIRROR, OCTANT, STATE, BRICK = (k * LANES for k in range(9, 15))
 RAY, HITS, UNKNOWN, BEGAN, OWN, THERE, BURIED, HIT_HERE = (k * LANES for k in range(15, 23))
 # Rays that are about to start wait in slots laid out like the lanes, behind them.
-WAITING_REALS, WAITING_WHOLES = 19 * LANES, 23 * LANES
+WAITING_REALS, WAITING_WHOLES = 13 * LANES, 23 * LANES
 # Lanes that do not run, those that rays in slots wait for, and those whose cell can be hit.
 IDLE_LANES, FOR_LANE, HIT_LANES = (WAITING_WHOLES + (15 + k) * LANES for k in range(3))
 # Hits whose material is to be looked up: where it is written, and where it stands.
@@ -35,7 +34,7 @@ PENDING = 64
 TARGET = WAITING_WHOLES + 18 * LANES
 LOOKUP = TARGET + PENDING
 BOX = LOOKUP + PENDING
-REALS, WHOLES = WAITING_REALS + 17 * LANES, BOX + 6
+REALS, WHOLES = WAITING_REALS + 10 * LANES, BOX + 6
 # Rows of `words`: both words of a record, place in `bits`, and the word there.
 MASK, REST, PLACE, WORD = (k * LANES for k in range(4))
 WORDS = 4 * LANES
@@ -74,11 +73,11 @@ def flip_of(wholes: Array, lane: int, axis: int) -> int:
 @law
 def cell_of(wholes: Array, lane: int, axis: int) -> int:
     """Cell of a lane along an axis, relative to the world."""
-    return (wholes[CELL + axis * LANES + lane] - BIAS_BITS) ^ flip_of(wholes, lane, axis)
+    mirrored = wholes[CELL + axis * LANES + lane] - BIAS_BITS
+    return (mirrored ^ flip_of(wholes, lane, axis)) - wholes[BOX + axis]
 
 
 @law
 def mirrored_cell(reals: Array, wholes: Array, lane: int, axis: int) -> float:
     """Cell of a lane along an axis, as the lane sees it."""
-    k = axis * LANES + lane
-    return float_of(wholes[CELL + k]) - reals[SHIFT + k]
+    return float_of(wholes[CELL + axis * LANES + lane]) - BIAS

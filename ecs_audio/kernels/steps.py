@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ecs_audio.kernels.bits import ask_for, bits_of, float_of
+from ecs_audio.kernels.bits import BIAS, ask_for, bits_of, float_of
 from ecs_audio.kernels.jit import Array, law
 from ecs_audio.kernels.lanes import (
-    BEFORE,
     BRICK,
     BURIED,
     CELL,
@@ -29,7 +28,6 @@ from ecs_audio.kernels.lanes import (
     RECORD,
     REST,
     RUNNING,
-    SHIFT,
     STATE,
     STRIDE,
     TIME,
@@ -179,19 +177,18 @@ def advance(reals: Array, wholes: Array, words: Array, stops_after: float) -> No
         more = cube - 15 if mask == EMPTY else 1
         ox, oy, oz = reals[ORIGIN + lane], reals[ORIGIN + LANES + lane], reals[ORIGIN + 2 * LANES + lane]
         ix, iy, iz = reals[INVERSE + lane], reals[INVERSE + LANES + lane], reals[INVERSE + 2 * LANES + lane]
-        sx, sy, sz = reals[SHIFT + lane], reals[SHIFT + LANES + lane], reals[SHIFT + 2 * LANES + lane]
-        tx = ((float_of((x | aside) + more) - sx) - ox) * ix
-        ty = ((float_of((y | aside) + more) - sy) - oy) * iy
-        tz = ((float_of((z | aside) + more) - sz) - oz) * iz
+        tx = ((float_of((x | aside) + more) - BIAS) - ox) * ix
+        ty = ((float_of((y | aside) + more) - BIAS) - oy) * iy
+        tz = ((float_of((z | aside) + more) - BIAS) - oz) * iz
         tyz = ty if ty < tz else tz
         t = tx if tx < tyz else tyz
         not_x = tx > tyz
         is_z = not_x & (ty > tz)
-        # The edges behind time t: a guess that is right or one too low, and whether the ray is past it.
-        px = (reals[BEFORE + lane] + reals[DIRECTION + lane] * t) + sx
-        py = (reals[BEFORE + LANES + lane] + reals[DIRECTION + LANES + lane] * t) + sy
-        pz = (reals[BEFORE + 2 * LANES + lane] + reals[DIRECTION + 2 * LANES + lane] * t) + sz
-        hx, hy, hz = ((px - sx) - ox) * ix, ((py - sy) - oy) * iy, ((pz - sz) - oz) * iz
+        # The edges nearest to where the ray is at time t, and whether it is past them.
+        px = (ox + reals[DIRECTION + lane] * t) + BIAS
+        py = (oy + reals[DIRECTION + LANES + lane] * t) + BIAS
+        pz = (oz + reals[DIRECTION + 2 * LANES + lane] * t) + BIAS
+        hx, hy, hz = ((px - BIAS) - ox) * ix, ((py - BIAS) - oy) * iy, ((pz - BIAS) - oz) * iz
         nx = bits_of(px) - (0 if hx <= t else 1)
         ny = bits_of(py) - (0 if (hy < t) | ((hy <= t) & not_x) else 1)
         nz = bits_of(pz) - (0 if (hz < t) | ((hz <= t) & is_z) else 1)
