@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import ecs_audio.engine  # noqa: F401  defines every kernel
-from ecs_audio.kernels import aside, jit
+from ecs_audio.kernels import aside, jit, recall
+from ecs_audio.kernels.distance import air_gain_hf
 from ecs_audio.kernels.jit import F8, F8_1, kernel, law
 
 
@@ -63,6 +64,27 @@ def test_preparing_leaves_the_hosts_garbage_collection_as_it_was(fill):
 def test_without_numbas_insides_laws_are_plain_numba_functions(monkeypatch):
     monkeypatch.setattr(jit, "lean", None)
     assert isinstance(law(lambda x: x * 3), type(numba.njit(lambda x: x)))
+
+
+def test_numba_has_its_own_methods_back_once_a_kernel_is_compiled(fill):
+    before = [getattr(owner, name) for owner, name, _ in recall._REPLACED]
+    jit.prepare(fill)
+    assert [getattr(owner, name) for owner, name, _ in recall._REPLACED] == before
+    assert not {method for _, _, method in recall._REPLACED} & set(before)
+
+
+def test_a_numba_that_nobody_has_tried_compiles_plainly_and_to_the_same_result():
+    program = """
+import types, numba, numpy
+numba.version_info = types.SimpleNamespace(short=(0, 99))
+from ecs_audio.kernels import jit
+from ecs_audio.kernels.distance import air_gain_hf
+jit.CACHED = False
+assert jit.lean is None
+print(float(air_gain_hf(100.0)).hex())
+"""
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert float.fromhex(said.stdout) == air_gain_hf(100.0)
 
 
 def test_no_two_processes_claim_one_kernel(tmp_path):

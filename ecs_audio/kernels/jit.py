@@ -7,6 +7,7 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -16,8 +17,9 @@ from numpy.typing import NDArray
 
 try:
     from ecs_audio.kernels import lean
-except (ImportError, AttributeError):  # a numba with other insides, which takes twice as long
-    lean = None
+    from ecs_audio.kernels.recall import recalling
+except (ImportError, AttributeError):  # a numba with other insides, which takes three times as long
+    lean, recalling = None, nullcontext
 
 Array = NDArray[Any]
 """An argument of a kernel; its element type and dimensions stand in the kernel's signature."""
@@ -152,7 +154,8 @@ def prepare(compiled: Any) -> None:
     before = gc.get_threshold()
     gc.set_threshold(*RARELY)
     try:
-        compiled.compile(compiled.wanted)
+        with recalling():
+            compiled.compile(compiled.wanted)
     finally:
         gc.set_threshold(*before)
     compiled.disable_compile()
