@@ -28,13 +28,21 @@ from types import CodeType, FrameType
 from typing import Any
 
 import hostile
+import hostile_folders
 
 import ecs_audio.world
-from ecs_audio.world import World, WorldFormatError
+from ecs_audio.world import OutsideError, World, WorldFormatError
 
 READERS = str(Path(ecs_audio.world.__file__).parent)
 SECONDS = 10
-"""Of one input; twice as many end the child, wherever it hangs."""
+"""Of the processor for one input."""
+PATIENCE = 120
+"""Seconds after which the child ends, wherever it hangs."""
+
+
+WINDOW = {"around": (8, 8, 8), "radius": 24}
+"""What every fourth input is loaded around."""
+FOLDER = "folder"
 
 
 class TooLong(BaseException):
@@ -75,9 +83,11 @@ def cover() -> set[tuple[CodeType, int]]:
 def run(kind: str, seed: int, until: float, folder: Path, memory: int) -> None:
     """Change files of a format until a time, and keep what is new and what hurts."""
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    path = Path(mkdtemp(dir="/dev/shm" if os.path.isdir("/dev/shm") else None)) / hostile.FILES[kind]
+    where = Path(mkdtemp(dir="/dev/shm" if os.path.isdir("/dev/shm") else None))
+    path = where / ("world" if kind == FOLDER else hostile.FILES[kind])
+    damaged = hostile_folders.damaged if kind == FOLDER else hostile.damaged
     rng = random.Random(seed)
-    corpus = [*hostile.small(kind), *hostile.real(kind)]
+    corpus = hostile_folders.small() if kind == FOLDER else [*hostile.small(kind), *hostile.real(kind)]
     corpus += [file.read_bytes() for file in sorted((folder / "corpus").iterdir())]
     seen, sentences, finds = cover(), set[str](), set[str]()
     slowest, count, peak = 0.0, 0, _peak()
@@ -85,7 +95,7 @@ def run(kind: str, seed: int, until: float, folder: Path, memory: int) -> None:
     def stop(*_: object) -> None:
         raise TooLong
 
-    signal.signal(signal.SIGALRM, stop)
+    signal.signal(signal.SIGPROF, stop)
     warnings.simplefilter("error")
     while time.time() < until:
         data = corpus[count] if count < len(corpus) else b""
@@ -93,25 +103,28 @@ def run(kind: str, seed: int, until: float, folder: Path, memory: int) -> None:
             # Those that came last lead on most often.
             some = corpus if rng.random() < 0.5 else corpus[-40:]
             with suppress(sqlite3.Error):  # what is damaged too much to be changed within
-                data = hostile.damaged(rng.choice(some), rng, rng.sample(corpus, min(3, len(corpus))))
+                data = damaged(rng.choice(some), rng, rng.sample(corpus, min(3, len(corpus))))
         if not data:
             continue
-        path.write_bytes(data)
+        if kind == FOLDER:
+            hostile_folders.write(path, data)
+        else:
+            path.write_bytes(data)
         (folder / "running").write_bytes(data)
-        known, began, problem, said = len(seen), time.perf_counter(), "", set[str]()
-        faulthandler.dump_traceback_later(2 * SECONDS, exit=True)
-        signal.setitimer(signal.ITIMER_REAL, SECONDS)
+        known, began, problem, said = len(seen), time.process_time(), "", set[str]()
+        faulthandler.dump_traceback_later(PATIENCE, exit=True)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
         try:
-            hostile.check(World.load(path))
-        except (WorldFormatError, OSError) as error:
+            hostile.check(World.load(path, **(WINDOW if count % 4 == 3 else {})))
+        except (WorldFormatError, OutsideError, OSError) as error:
             said = set(re.split("[:;,]", re.sub(r"\d+|['\"].*", "", str(error).replace(str(path), ""))))
         except BaseException as error:
             where = traceback.extract_tb(error.__traceback__)[-1]
             problem = f"{type(error).__name__} at {where.filename}:{where.lineno}"
-            report = traceback.format_exc()
-        signal.setitimer(signal.ITIMER_REAL, 0)
+            report = f"{WINDOW if count % 4 == 3 else ''}\n{traceback.format_exc()}"
+        signal.setitimer(signal.ITIMER_PROF, 0)
         faulthandler.cancel_dump_traceback_later()
-        took = time.perf_counter() - began
+        took = time.process_time() - began
         name = f"{seed}-{count}-{hashlib.sha256(data).hexdigest()[:8]}"
         if problem and problem not in finds:
             finds.add(problem)
@@ -150,7 +163,7 @@ def _peak() -> int:
 def main() -> None:
     """Run children, one after the other, until the time is over."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--format", choices=hostile.FILES, required=True)
+    parser.add_argument("--format", choices=[*hostile.FILES, FOLDER], required=True)
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--corpus", type=Path, help="a folder that keeps what was found between runs")

@@ -24,7 +24,8 @@ import test_world_mesh as meshes
 import test_world_schematic as mcedit
 import test_world_vox as magica
 
-from ecs_audio.world import World
+from ecs_audio.world import Palette, World
+from ecs_audio.world.load import Load
 
 FILES = {
     "mca": "r.0.0.mca",
@@ -176,7 +177,7 @@ def _layers(data: bytes) -> Iterator[Layer]:
                 size, how = struct.unpack_from(">IB", data, at)
                 contents, pack = data[at + 5 : at + 4 + size], bytes
                 if how == 4:
-                    contents, pack = old.unpacking.unpack(contents, 4, MAX_BYTES), old.lz4_blocks
+                    contents, pack = old.unpacking.unpack(contents, 4, Load(Palette())), old.lz4_blocks
                 elif how in (1, 2):
                     ((contents, pack),) = _layers(contents)
                 yield contents, lambda new, at=at, how=how, pack=pack: _chunk(data, at, how, pack(new))
@@ -184,7 +185,7 @@ def _layers(data: bytes) -> Iterator[Layer]:
 
 def zipped(members: dict[str, bytes]) -> bytes:
     stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, contents in members.items():
             archive.writestr(name, contents)
     return stream.getvalue()

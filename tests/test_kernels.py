@@ -15,7 +15,7 @@ from ecs_audio.kernels.heap import heapify, pop
 from ecs_audio.kernels.limiter import CEILING, limit
 from ecs_audio.kernels.read import ONE, read_linear, read_sinc, sinc_table
 
-TABLE, EDGE = sinc_table(), np.zeros(8, np.float32)
+TABLE, EDGE = sinc_table(), np.zeros(144, np.float32)
 
 
 def banked(clip):

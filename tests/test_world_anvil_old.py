@@ -16,6 +16,7 @@ from test_world_litematic import longs, names_of, states
 from ecs_audio.world import Palette, World, WorldFormatError, nbt, unpacking
 from ecs_audio.world.chunk import decode
 from ecs_audio.world.limits import MAX_CHUNK_BYTES
+from ecs_audio.world.load import Load
 from ecs_audio.world.numeric import _shipped
 
 # Writers of the eras.
@@ -219,10 +220,10 @@ def test_a_column_of_another_length_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("contents", [NUMERIC, STRADDLING, MCREGION])
 def test_every_truncation_of_a_chunk_is_refused(contents: bytes) -> None:
-    decode(nbt.Cursor(contents), 0, Palette(), {})
+    decode(nbt.Cursor(contents), 0, Load(Palette()))
     for length in [*range(0, len(contents), 97), *range(len(contents) - 200, len(contents))]:
         with pytest.raises(WorldFormatError):
-            decode(nbt.Cursor(contents[:length]), 0, Palette(), {})
+            decode(nbt.Cursor(contents[:length]), 0, Load(Palette()))
 
 
 @given(st.data())
@@ -286,15 +287,14 @@ def test_what_is_wrong_with_a_file_beside_a_region_is_said(
 def test_files_beside_a_region_are_paid_for_by_what_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ecs_audio.world.anvil.MAX_REGION_BYTES", 2500)
     contents = [chunk(x, 0, [section(0, ["minecraft:stone"])]) for x in range(3)]
     for x in range(3):
         (tmp_path / f"c.{x}.0.mcc").write_bytes(zlib.compress(contents[x]) + bytes(1000))
     path = tmp_path / "r.0.0.mca"
     path.write_bytes(region({(x, 0): b"" for x in range(3)}, 130))
-    monkeypatch.setattr("ecs_audio.world.anvil.MAX_REGION_BYTES", 1500)
-    (report,) = World.load(path).report
-    assert "chunk (2, 0): the chunks before it unpack to the 1500 bytes of a region" in report
+    monkeypatch.setattr("ecs_audio.world.anvil.Load", lambda palette: Load(palette, bytes_left=1500))
+    with pytest.raises(WorldFormatError, match=r"before the chunk \(2, 0\), its chunks have more than"):
+        World.load(path)
 
 
 # LZ4
@@ -345,19 +345,19 @@ def test_without_the_package_lz4_its_chunks_are_skipped(
 def test_lz4_that_makes_no_sense_is_refused(data: bytes, message: str) -> None:
     pytest.importorskip("lz4.block")
     with pytest.raises(WorldFormatError, match=message):
-        unpacking.unpack(data, 4, MAX_CHUNK_BYTES)
+        unpacking.unpack(data, 4, Load(Palette()))
 
 
 def test_lz4_that_is_cut_or_flipped_is_survived(tmp_path: Path) -> None:
     data = lz4_blocks(STRADDLING[:900])
     for length in range(len(data)):
         with pytest.raises(WorldFormatError):
-            unpacking.unpack(data[:length], 4, MAX_CHUNK_BYTES)
+            unpacking.unpack(data[:length], 4, Load(Palette()))
     rng = np.random.default_rng(0)
     for at, value in zip(rng.integers(0, len(data), 2000), rng.integers(0, 256, 2000), strict=True):
         flipped = bytearray(data)
         flipped[at] = value
         try:
-            unpacking.unpack(bytes(flipped), 4, MAX_CHUNK_BYTES)
+            unpacking.unpack(bytes(flipped), 4, Load(Palette()))
         except WorldFormatError:
             continue

@@ -140,7 +140,7 @@ HEADER = "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 2, 2), }"
         (raw_archive(HEADER, bytes(7)), "does not have the"),
         (raw_archive(HEADER.replace("2, 2, 2", "2**9, 2, 2")), "archive is damaged"),
         (raw_archive(HEADER.replace("2, 2, 2", "-2, 2, -2")), "has the shape"),
-        (raw_archive(HEADER.replace("2, 2, 2", "9" * 30 + ", 2, 2")), "more than 536870912"),
+        (raw_archive(HEADER.replace("2, 2, 2", "9" * 30 + ", 2, 2")), "more than 402653184"),
         (raw_archive(HEADER.replace("2, 2, 2", "9" * 3000)), "cells"),
         (raw_archive(HEADER.replace("2, 2, 2", "True, 2, 2")), "has the shape"),
         (raw_archive(HEADER.replace("|u1", "|O8")), "neither numbers nor text"),
@@ -202,9 +202,14 @@ def test_a_save_makes_no_folders(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["b.npz"]
 
 
-def test_a_world_too_large_to_be_loaded_is_not_saved(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="1073741824 bytes of cells, of at most 536870912"):
+def test_a_world_too_large_to_be_loaded_is_not_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match="1073741824 bytes of cells, of at most 402653184"):
         World.empty(size=(1024, 1024, 1024)).save(tmp_path / "a.npz")
-    with pytest.raises(ValueError, match="524289 sections, of at most 524288"):
+    with pytest.raises(ValueError, match="524289 sections, of at most 262144"):
         World.empty(size=(1, 1, 2**23 + 1)).save(tmp_path / "a.npz")
+    noise = World.empty(size=(64, 16, 64))
+    noise.put((0, 0, 0), np.arange(2**16).reshape(64, 16, 64) % 2 * noise.palette.id("stone"))
+    monkeypatch.setattr("ecs_audio.world.saving.MAX_ROWS", 15)
+    with pytest.raises(ValueError, match="16 sections of several materials, of at most 15"):
+        noise.save(tmp_path / "a.npz")
     assert list(tmp_path.iterdir()) == []

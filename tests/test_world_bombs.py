@@ -2,189 +2,132 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
-import struct
+import re
 import subprocess
 import sys
-import tempfile
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import hostile
-import numpy as np
 import pytest
-import test_world_anvil_old as old
-import test_world_files as files
-import test_world_litematic as litematica
-import test_world_luanti as luanti
-import test_world_mesh as meshes
-import test_world_schematic as mcedit
-import test_world_vox as magica
+from heaviest import heaviest, heavy
+from test_world_files import SMALL_REGION, region
+from worst import File, worst
 
 MEMORY = 2 * 2**30
 """Bytes of address space in which the worst files must be refused."""
 SECONDS = 10
 """Of the processor, for each of them."""
 
-
-def deep(kind: bytes) -> bytes:
-    """Return a document of a hundred thousand containers inside each other."""
-    opening = {b"compound": b"\x0a\0\1x", b"list": b"\x09\0\0\0\1"}[kind]
-    return b"\x0a\0\0\x0a\0\1x" + (b"" if kind == b"compound" else b"\x09\0\1y") + opening * 100_000
-
-
-def chunks(data: bytes, how: int, count: int = 1) -> bytes:
-    """Return a region of a number of chunks with the same packed bytes, the last for all the rest."""
-    body = struct.pack(">IB", len(data) + 1, how) + data
-    pages = -(-len(body) // 4096)
-    places = [2 + pages * min(number, count - 1) for number in range(1024)]
-    head = b"".join(struct.pack(">I", place << 8 | min(255, pages)) for place in places)
-    return head + bytes(4096) + body.ljust(4096 * pages, b"\0") * count
-
-
-def mapped(block: bytes, count: int = 1) -> bytes:
-    with tempfile.TemporaryDirectory() as folder:
-        return luanti.write(Path(folder), [((x, 0, 0), block) for x in range(count)]).read_bytes()
-
-
-def worst() -> Iterator[tuple[str, str, Callable[[], bytes]]]:
-    """Yield the worst files: what they are, their format, and what makes them."""
-    flood = 600 * 2**20
-    yield "gzip bomb", "schem", lambda: files.bomb(flood, 31)
-    yield "zlib bomb", "litematic", lambda: files.bomb(flood, 15)
-    yield "gzip bombs in a region", "mca", lambda: chunks(files.bomb(2**27, 31), 1)
-    yield "zlib bombs in a region", "mca", lambda: chunks(files.bomb(2**27, 15), 2, 20)
-    yield "LZ4 bombs in a region", "mca", lambda: chunks(old.lz4_blocks(bytes(2**25 + 2**16), 2**25), 4)
-    yield (
-        "a lying LZ4 block",
-        "mca",
-        lambda: chunks(struct.pack("<8sBIII", b"LZ4Block", 0x26, 3, 2**25, 0) + b"abc", 4),
-    )
-    yield "zstd bomb", "luanti", lambda: mapped(b"\x1d" + luanti.zstd().compress(bytes(2**28)))
-    yield "zlib bomb in a map", "luanti", lambda: mapped(b"\x1c\0\xff\xff\2\2" + files.bomb(2**27, 15))
-    yield "good: names for nothing", "luanti", lambda: mapped(b"\x1d" + names_for_nothing(), 1000)
-    yield "zip bomb", "npz", lambda: hostile.zipped({"cells.npy": bytes(flood), "palette.npy": b""})
-    yield "deep compounds", "schem", lambda: gzip.compress(deep(b"compound"))
-    yield "deep lists", "litematic", lambda: zlib.compress(deep(b"list"))
-    yield "deep chunk", "mca", lambda: chunks(zlib.compress(deep(b"list")), 2)
-    yield "deep scene", "glb", lambda: meshes.chunked(b'{"x":' + b"[" * 10**6, b"")
-    yield (
-        "deep header",
-        "npz",
-        lambda: hostile.zipped(
-            {"cells.npy": b"\x93NUMPY\1\0" + struct.pack("<H", 4000) + b"-" * 3999 + b"1", "palette.npy": b""}
-        ),
-    )
-    yield "lying edges", "schem", lambda: files.schem((-1, -1, -1), {"a": 0}, bytes(9))
-    yield "lying edges", "schematic", lambda: mcedit.mcedit((-1, -1, -1), bytes(9))
-    region = litematica.box((0, 0, 0), (1, 1, 1), np.zeros((1, 1, 1), int), ["a"])
-    for edge in (2**31 - 1, -(2**31), 2**15):
-        huge = {**region, "Size": litematica.three(edge, edge, edge)}
-        yield f"lying edges {edge}", "litematic", lambda huge=huge: litematica.litematic({"a": huge})
-    far = {**region, "Position": litematica.three(2**31 - 1, 0, 0)}
-    yield "regions far apart", "litematic", lambda: litematica.litematic({"a": region, "b": far})
-    yield "blocks far apart", "luanti", far_apart
-    yield (
-        "models far apart",
-        "vox",
-        lambda: magica.vox(
-            magica.model((1, 1, 1), (0, 0, 0, 1)),
-            magica.group(0, 1, 2),
-            magica.transform(1, 3, t="-2147483648 0 0"),
-            magica.transform(2, 4, t="2147483647 0 0"),
-            magica.shape(3, 0),
-            magica.shape(4, 0),
-        ),
-    )
-    count = 30_000
-    yield (
-        "good: thousands of models",
-        "vox",
-        lambda: magica.vox(
-            magica.model((256, 256, 256), (255, 255, 255, 1)),
-            magica.group(0, *range(1, count)),
-            magica.transform(1, count, t="3700 700 0"),
-            *(magica.shape(number, 0) for number in range(2, count + 1)),
-        ),
-    )
-    yield "lying model", "vox", lambda: magica.vox(magica.chunk("SIZE", 2**31 - 1, 1, 1))
-    yield (
-        "lying voxels",
-        "vox",
-        lambda: magica.vox(magica.chunk("SIZE", 9, 9, 9), magica.chunk("XYZI", 2**31 - 1, 0)),
-    )
-    yield (
-        "lying shape",
-        "npz",
-        lambda: hostile.zipped({"cells.npy": header((2**20,) * 3), "palette.npy": b""}),
-    )
-    yield "lying count", "stl", lambda: bytes(80) + struct.pack("<I", 2**32 - 1) + bytes(50)
-    yield (
-        "lying accessor",
-        "glb",
-        lambda: meshes.glb(
-            *meshes.SMALL,
-            accessors=[{"bufferView": 0, "componentType": 5126, "count": 2**62, "type": "VEC3"}] * 2,
-        ),
-    )
-    yield "lying corner", "obj", lambda: b"v 0 0 0\nf 1 2 1099511627775\n"
-    yield "far corner", "obj", lambda: b"v 0 0 0\nv 1e12 0 0\nv 0 1e12 1e12\nf 1 2 3\n"
-    yield "endless line", "obj", lambda: b"v 0 0 0\nf " + b"1 " * 2**20
-    yield "a cube too large", "stl", lambda: meshes.stl(*meshes.box((0, 0, 0), (1e9, 1e9, 1e9)))
-
-
-def header(shape: tuple[int, ...]) -> bytes:
-    text = repr({"descr": "|u1", "fortran_order": False, "shape": shape}).encode()
-    return b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text
-
-
-def names_for_nothing() -> bytes:
-    names = struct.pack(">BH", 0, 4096) + struct.pack(">HH1s", 0, 1, b"a") * 4096
-    return bytes(luanti.zstd().compress(bytes(7) + names + b"\2\2" + bytes(16384)))
-
-
-def far_apart() -> bytes:
-    block = luanti.block(28, luanti.SPLIT, luanti.NAMES)
-    with tempfile.TemporaryDirectory() as folder:
-        return luanti.write(Path(folder), [((-2048,) * 3, block), ((2047,) * 3, block)]).read_bytes()
-
-
 CHILD = f"""
 import contextlib, io, json, resource, sys, time
 resource.setrlimit(resource.RLIMIT_AS, ({MEMORY}, {MEMORY}))
 from ecs_audio.cli import cli
-for path in sys.argv[1:]:
+for arguments in json.loads(sys.argv[1]):
     began, status, said = time.process_time(), 0, io.StringIO()
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said):
         try:
-            cli.main(["world", path])
+            cli.main(["world", *arguments])
         except SystemExit as ended:
             status = ended.code
     print(json.dumps([status, said.getvalue(), time.process_time() - began]))
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="memory cannot be bounded")
+bounded = pytest.mark.skipif(sys.platform == "win32", reason="memory cannot be bounded")
+
+
+@bounded
 def test_the_worst_files_get_a_sentence_in_little_time_and_memory(tmp_path: Path) -> None:
+    survive(tmp_path, [*worst(), *heavy()])
+
+
+@bounded
+@pytest.mark.slow
+@pytest.mark.parametrize("file", list(heaviest()), ids=lambda file: f"{file[1]}: {file[0]}")
+def test_the_heaviest_files_keep_to_the_limits_of_time_and_memory(tmp_path: Path, file: File) -> None:
+    survive(tmp_path, [file])
+
+
+@bounded
+@pytest.mark.parametrize("how", [2, 3, 4, 7])
+def test_large_files_beside_a_region_are_not_all_read(tmp_path: Path, how: int) -> None:
+    everywhere = [(x, z) for x in range(32) for z in range(32)]
+    (tmp_path / "r.0.0.mca").write_bytes(region(dict.fromkeys(everywhere, b""), 128 + how))
+    for x, z in everywhere:
+        with (tmp_path / f"c.{x}.{z}.mcc").open("wb") as stream:
+            stream.truncate(2**26)
+    told(tmp_path, r"its chunks have more than 536870912 bytes, packed and unpacked, together")
+    for x, z in everywhere:
+        os.truncate(tmp_path / f"c.{x}.{z}.mcc", 2**32)
+    told(tmp_path, r"skipped 1024 of 1024 chunks: .* has more than 67108864 bytes")
+
+
+@bounded
+def test_regions_too_large_together_are_not_all_read(tmp_path: Path) -> None:
+    for x in range(4):
+        (tmp_path / f"r.{x}.0.mca").write_bytes(SMALL_REGION)
+        os.truncate(tmp_path / f"r.{x}.0.mca", 2**30)
+    told(tmp_path, "its regions have more than 1073741824 bytes together; load a smaller part with")
+
+
+@bounded
+def test_a_folder_of_too_many_files_is_loaded_in_part_only(tmp_path: Path) -> None:
+    for x in range(20_000):
+        (tmp_path / f"r.{x}.0.mca").touch()
+    told(tmp_path, "it has 20000 region files, more than 16384; load a smaller part with")
+    (tmp_path / "r.0.0.mca").write_bytes(SMALL_REGION)
+    ((status, said, seconds),) = answers([[str(tmp_path), "--around", "8,8,8", "--radius", "20"]])
+    assert (status, said) == (0, ""), said
+    assert seconds < SECONDS
+
+
+def told(folder: Path, message: str, *options: str) -> None:
+    """Assert that a folder is refused in one sentence, soon."""
+    ((status, said, seconds),) = answers([[str(folder), *options]])
+    assert seconds < SECONDS
+    assert status == 1
+    assert said.count("\n") == 1
+    assert re.search(message, said), said
+
+
+@bounded
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["cells in a region", "names in a region", "numeric ids in a region"])
+def test_several_of_the_heaviest_regions_cost_no_more_than_one(tmp_path: Path, name: str) -> None:
+    (data,) = (make() for file, _, make in heaviest() if file == name)
+    for x, z in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        (tmp_path / f"r.{x}.{z}.mca").write_bytes(data)
+    for around in ([], ["--around", "512,8,512", "--radius", "512"]):
+        told(tmp_path, r"together; load a smaller part with around=\(x, y, z\) and radius= \(at r\.", *around)
+
+
+def answers(asked: list[list[str]]) -> list[tuple[int, str, float]]:
+    """Return status, sentence and time of the command for each of some arguments, in bounded memory."""
+    result = subprocess.run(
+        [sys.executable, "-c", CHILD, json.dumps(asked)],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+    )
+    found = [json.loads(line) for line in result.stdout.splitlines()]
+    assert len(found) == len(asked), f"{asked[len(found)]} ended it: {result.stderr[-500:]}"
+    return found
+
+
+def survive(tmp_path: Path, files: Iterable[File]) -> None:
+    """Load files one after the other in one process, and judge what was said."""
     names, paths = [], []
-    for number, (name, kind, make) in enumerate(worst()):
+    for number, (name, kind, make) in enumerate(files):
         folder = tmp_path / str(number)
         folder.mkdir()
         paths.append(folder / hostile.FILES[kind])
         paths[-1].write_bytes(make())
         names.append(f"{kind}: {name}")
-    result = subprocess.run(
-        [sys.executable, "-c", CHILD, *map(str, paths)],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
-    )
-    answers = [json.loads(line) for line in result.stdout.splitlines()]
-    assert len(answers) == len(paths), f"{names[len(answers)]} ended it: {result.stderr[-500:]}"
-    for name, path, (status, said, seconds) in zip(names, paths, answers, strict=True):
+    told = answers([[str(path)] for path in paths])
+    for name, path, (status, said, seconds) in zip(names, paths, told, strict=True):
         assert seconds < SECONDS, (name, seconds)
         if "good" in name:
             assert (status, said) == (0, ""), (name, said)

@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 import hostile
+import hostile_folders
 import numpy as np
 import pytest
 import test_world_files as files
@@ -17,7 +18,7 @@ from click.testing import CliRunner
 
 import ecs_audio as ea
 from ecs_audio.cli import cli
-from ecs_audio.world import World, WorldFormatError
+from ecs_audio.world import OutsideError, World, WorldFormatError
 
 kinds = pytest.mark.parametrize("kind", hostile.FILES)
 
@@ -99,14 +100,20 @@ def test_another_beginning_is_refused(kind: str, tmp_path: Path) -> None:
 
 def test_a_world_folder_of_damaged_files_is_survived(tmp_path: Path) -> None:
     rng = random.Random(0)
-    originals = hostile.small("mca")
-    for _ in range(40):
-        for name in ("r.0.0.mca", "r.-1.0.mca", "c.0.0.mcc"):
-            (tmp_path / name).write_bytes(hostile.damaged(rng.choice(originals), rng, originals))
+    originals = hostile_folders.small()
+    good = 0
+    for number in range(80):
+        data = rng.choice(originals)
+        for _ in range(1 + number % 3):
+            data = hostile_folders.damaged(data, rng, originals)
+        hostile_folders.write(tmp_path / "world", data)
+        window = {"around": (8, 8, 8), "radius": 24} if number % 4 == 0 else {}
         try:
-            hostile.check(World.load(tmp_path))
-        except WorldFormatError:
+            hostile.check(World.load(tmp_path / "world", **window))
+            good += 1
+        except (WorldFormatError, OutsideError):
             continue
+    assert 0 < good < 80
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the fuzzer needs child processes of its own")
@@ -142,11 +149,12 @@ def test_what_is_no_file_is_refused_without_being_read(kind: str, tmp_path: Path
     path.symlink_to(path)
     with pytest.raises(OSError, match="symbolic links"):
         World.load(path)
-    told(path, 2)
+    assert told(path, 1).startswith(f"Error: {path} cannot be read as a world: too many levels of symbolic")
     path.unlink()
     path.symlink_to(tmp_path / "nowhere")
     with pytest.raises(FileNotFoundError):
         World.load(path)
+    assert f"there is no file or folder {str(path)!r}" in told(path, 2)
     path.unlink()
     if hasattr(os, "mkfifo"):
         os.mkfifo(path)
@@ -174,8 +182,13 @@ def test_a_folder_of_what_is_no_file_is_refused(tmp_path: Path) -> None:
 
 ASK = """
 import os, sys
+from ecs_audio.cli import cli
 from ecs_audio.world import Palette, World
 Palette()
+try:
+    cli.main(["world", "--help"])
+except SystemExit:
+    print("---")
 if os.geteuid() == 0:
     os.setgroups([])
     os.setgid(65534)
@@ -185,6 +198,10 @@ for path in sys.argv[1:]:
         print(World.load(path))
     except OSError as error:
         print(type(error).__name__)
+    try:
+        cli.main(["world", path])
+    except SystemExit as ended:
+        print(ended.code)
 """
 
 
@@ -199,6 +216,11 @@ def test_a_file_that_may_not_be_read_is_an_os_error() -> None:
             path.write_bytes(b"x")
             path.chmod(0)
         (folder / "closed").mkdir(mode=0)
-        command = [sys.executable, "-c", ASK, *map(str, [*paths, folder / "closed", folder / "closed" / "a"])]
+        asked = [*paths, folder / "closed", folder / "closed" / "a"]
+        command = [sys.executable, "-c", ASK, *map(str, asked)]
         result = subprocess.run(command, capture_output=True, text=True)
-    assert result.stdout.split() == ["PermissionError"] * (len(paths) + 2), result.stdout + result.stderr
+    told = result.stdout.partition("---")[2].split()
+    assert told == ["PermissionError", "1"] * len(asked), result.stdout + result.stderr
+    assert result.stderr.splitlines() == [
+        f"Error: {path} cannot be read as a world: permission denied." for path in asked
+    ]

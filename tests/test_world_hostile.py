@@ -14,8 +14,6 @@ from hypothesis import strategies as st
 from test_world_files import (
     PALETTE,
     SMALL_CHUNK,
-    SMALL_REGION,
-    SMALL_SCHEM,
     archive,
     bomb,
     chunk,
@@ -26,50 +24,21 @@ from test_world_files import (
     region,
     schem,
     section,
-    small_npz,
     survive,
-    varints,
 )
 
-from ecs_audio.world import Palette, WorldFormatError, limits, nbt
+from ecs_audio.world import Palette, World, WorldFormatError, limits, nbt
 from ecs_audio.world.chunk import decode
-
-
-def test_every_truncation_is_survived(tmp_path: Path) -> None:
-    document = schem((3, 2, 4), {"air": 0, "b": 200}, varints([0, 200] * 12))
-    for data in (small_npz(tmp_path), SMALL_SCHEM, document, zlib.compress(document)):
-        load(tmp_path, data)
-        for length in range(len(data)):
-            refused(tmp_path, data[:length], "cannot be read as a world")
-    path = tmp_path / "world.mca"
-    end = SMALL_REGION.index(bytes(64), 8192)
-    for length in [*range(0, 8192, 512), *range(8192, end)]:
-        survive(path, SMALL_REGION[:length])
+from ecs_audio.world.load import Load
 
 
 @pytest.mark.parametrize("contents", [SMALL_CHUNK, old_chunk(2600)])
 def test_every_truncation_of_a_chunk_is_refused(contents: bytes) -> None:
-    palette = Palette()
-    decode(nbt.Cursor(contents), 0, palette, {})
+    costs = Load(Palette())
+    decode(nbt.Cursor(contents), 0, costs)
     for length in range(len(contents)):
         with pytest.raises(WorldFormatError):
-            decode(nbt.Cursor(contents[:length]), 0, palette, {})
-
-
-@given(st.data())
-@settings(max_examples=300, deadline=None)
-def test_every_flipped_byte_is_survived(
-    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
-) -> None:
-    folder = tmp_path_factory.mktemp("flip")
-    document = schem((3, 2, 4), {"air": 0, "b": 200}, varints([0, 200] * 12))
-    plain = [region({(0, 0): contents}, 3) for contents in (SMALL_CHUNK, old_chunk(2600))]
-    originals = [small_npz(folder), SMALL_SCHEM, document, SMALL_REGION, *plain]
-    original = bytearray(data.draw(st.sampled_from(originals)))
-    for _ in range(data.draw(st.integers(1, 3))):
-        at = data.draw(st.integers(0, len(original) - 1))
-        original[at] = data.draw(st.integers(0, 255))
-    survive(folder / "world.dat", bytes(original))
+            decode(nbt.Cursor(contents[:length]), 0, costs)
 
 
 @given(st.binary(max_size=200), st.sampled_from([b"", b"\x0a\0\0", b"PK\3\4", b"\x1f\x8b\x08"]))
@@ -90,11 +59,12 @@ def test_bombs_in_a_region_stop_at_the_limits(tmp_path: Path, monkeypatch: pytes
     pages = -(-len(one) // 4096)
     refused(tmp_path, struct.pack(">I", 2 << 8 | pages) + bytes(8188) + one, "more than 67108864 bytes")
     # All 15 chunks are bombs: together they may cost no more than the region's share.
-    monkeypatch.setattr("ecs_audio.world.anvil.MAX_REGION_BYTES", 3 * limits.MAX_CHUNK_BYTES)
+    few = {"bytes_left": 3 * limits.MAX_CHUNK_BYTES}
+    monkeypatch.setattr("ecs_audio.world.anvil.Load", lambda palette: Load(palette, **few))
     places = [struct.pack(">I", (2 + pages * number) << 8 | pages) for number in range(15)]
     header = b"".join(places).ljust(8192, b"\0")
     bombs = one.ljust(4096 * pages, b"\0") * 15
-    refused(tmp_path, header + bombs, r"and \d+ more: the chunks before it unpack to")
+    refused(tmp_path, header + bombs, r"before the chunk \(3, 0\), its chunks have more than .* bytes")
 
 
 def test_chunks_that_share_a_place_are_read_twice_at_most(tmp_path: Path) -> None:
@@ -107,13 +77,43 @@ def test_chunks_that_share_a_place_are_read_twice_at_most(tmp_path: Path) -> Non
     assert "it lies at byte 8192, where 2 other chunks do" in world.report[0]
 
 
-def test_the_tags_of_a_region_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ecs_audio.world.anvil.MAX_TAGS", 1000)
-    monkeypatch.setattr("ecs_audio.world.anvil.MAX_REGION_TAGS", 2500)
-    many = {f"x{i}": 1 for i in range(900)}
-    chunks = {(x, 0): chunk(x, 0, [section(0, ["minecraft:stone"])], **many) for x in range(4)}
+def test_the_tags_of_a_chunk_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ecs_audio.world.nbt.MAX_TAGS", 1000)
+    many = {f"x{i}": 1 for i in range(1000)}
+    chunks = {(x, 0): chunk(x, 0, [section(0, ["a"])], **(many if x == 2 else {})) for x in range(4)}
     world = load(tmp_path, region(chunks))
-    assert "skipped 2 of 4 chunks: chunk (2, 0): its NBT has too many tags" in world.report[0]
+    assert "skipped 1 of 4 chunks: chunk (2, 0): its NBT has more than 1000 tags" in world.report[0]
+
+
+@pytest.mark.parametrize(
+    ("left", "what"),
+    [
+        ({"tags_left": 2000}, "have more than 7340032 tags together"),
+        ({"sections_left": 2}, "have more than 49152 sections that are not of one block together"),
+        ({"bytes_left": 25_000}, "have more than 536870912 bytes, packed and unpacked, together"),
+    ],
+)
+def test_what_all_chunks_cost_together_is_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: dict[str, int], what: str
+) -> None:
+    for module in ("anvil", "folder"):
+        monkeypatch.setattr(f"ecs_audio.world.{module}.Load", lambda palette: Load(palette, **left))
+    many = {f"x{i}": 1 for i in range(650)}
+    cells = section(0, ["a", "b"], np.arange(4096) % 2)
+    chunks = {(x, 0): chunk(x, 0, [cells], **many) for x in range(4)}
+    refused(
+        tmp_path, region(chunks), rf"before the chunk \(3, 0\), its chunks {what}; load a smaller part with"
+    )
+    # In a folder, the regions count together.
+    folder = tmp_path / "region"
+    folder.mkdir()
+    for x in (0, 1):
+        some = {(32 * x + at, 0): chunk(32 * x + at, 0, [cells], **many) for at in (0, 1)}
+        (folder / f"r.{x}.0.mca").write_bytes(region(some))
+    message = rf"before the chunk \(1, 0\), its chunks {what}; .* \(at r\.1\.0\.mca\)"
+    with pytest.raises(WorldFormatError, match=message):
+        World.load(tmp_path)
+    assert World.load(tmp_path, around=(500, 8, 8), radius=40).report == []
 
 
 @pytest.mark.parametrize("tag", [b"\x09\x0a\x7f\xff\xff\xff", b"\x09\x09\x00\x10\x00\x01", b"\x0a"])
@@ -121,7 +121,7 @@ def test_millions_of_empty_tags_stop_at_the_limit(tag: bytes) -> None:
     filler = {b"\x0a": named("", 1) * 2**20}.get(tag, bytes(2**23))
     data = b"\x0a\0\0" + tag[:1] + b"\0\1x" + tag[1:] + filler
     for want in ({}, {b"x": {}}):
-        with pytest.raises(WorldFormatError, match="too many tags"):
+        with pytest.raises(WorldFormatError, match="more than 1048576 tags"):
             nbt.read(nbt.Cursor(data), want)
 
 
@@ -208,9 +208,9 @@ def test_unpacking_stops_exactly_at_the_limit() -> None:
 
 def test_a_thin_box_of_too_many_sections_is_refused(tmp_path: Path) -> None:
     cells = np.zeros((1, 1, 2**23 + 1), np.uint8)
-    refused(tmp_path, archive(cells=cells, palette=PALETTE), "touch 524289 sections, more than 524288")
+    refused(tmp_path, archive(cells=cells, palette=PALETTE), "touch 524289 sections, more than 262144")
     document = schem((-1, 1, 8192), {"air": 0}, bytes(1))
-    refused(tmp_path, document, "65535x1x8192 cells touch more than 524288 sections")
+    refused(tmp_path, document, "65535x1x8192 cells touch more than 262144 sections")
 
 
 def test_a_bomb_in_an_archive_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -165,8 +165,8 @@ def test_layers_of_a_wide_world_are_written_in_parts(tmp_path: Path, monkeypatch
     ("size", "message"),
     [
         ((65536, 1, 1), "edges of at most 65535 cells, and the world 65536 x 1 x 1"),
-        ((1024, 1024, 1024), "1073741824 bytes of block data and .* of names, of at most 536870912"),
-        ((1, 1, 2**23 + 1), "524289 sections, of at most 524288"),
+        ((1024, 1024, 1024), "1073741824 bytes of block data and .* of names, of at most 402653184"),
+        ((1, 1, 2**23 + 1), "524289 sections, of at most 262144"),
     ],
 )
 def test_a_world_too_large_for_a_schem_is_not_saved(

@@ -10,9 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from test_world_files import bomb, load, named, real, refused, survive
+from test_world_files import load, named, real, refused
 
 from ecs_audio.world import Palette, World
 from ecs_audio.world.numeric import _shipped
@@ -200,7 +198,7 @@ def test_unknown_ids_are_listed_and_can_be_given_a_group(tmp_path: Path) -> None
         (mcedit((3, 2, 4), bytes(24), Length="x"), "its Length is 'x', which is no edge"),
         (mcedit((3, 2, 4), bytes(24), Width=None), "its Width is None, which is no edge"),
         (mcedit((-1, -1, -1), bytes(24)), "65535x65535x65535 cells are more than 1073741824"),
-        (mcedit((-1, 1, 8192), bytes(24)), "65535x1x8192 cells touch more than 524288 sections"),
+        (mcedit((-1, 1, 8192), bytes(24)), "65535x1x8192 cells touch more than 262144 sections"),
         (
             mcedit((3, 2, 4), bytes(24), Materials="Classic"),
             "its Materials are 'Classic'; only the ids of 'Alpha'",
@@ -218,27 +216,3 @@ def test_a_schematic_that_makes_no_sense_is_refused(tmp_path: Path, data: bytes,
 
 def test_a_schematic_may_leave_out_its_materials(tmp_path: Path) -> None:
     assert load(tmp_path, mcedit((1, 1, 1), b"\1", Materials=None)).material((0, 0, 0)) == "stone"
-
-
-def test_every_truncation_is_refused(tmp_path: Path) -> None:
-    for data in (SMALL, gzip.compress(SMALL), zlib.compress(SMALL)):
-        load(tmp_path, data)
-        for length in range(len(data)):
-            refused(tmp_path, data[:length], "cannot be read as a world")
-
-
-@given(st.data())
-@settings(max_examples=500, deadline=None)
-def test_every_flipped_byte_is_survived(
-    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
-) -> None:
-    original = bytearray(data.draw(st.sampled_from([SMALL, gzip.compress(SMALL)])))
-    for _ in range(data.draw(st.integers(1, 3))):
-        at = data.draw(st.integers(0, len(original) - 1))
-        original[at] = data.draw(st.integers(0, 255))
-    survive(tmp_path_factory.mktemp("flip") / "world.dat", bytes(original))
-
-
-def test_a_bomb_stops_at_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ecs_audio.world.reading.MAX_DOCUMENT_BYTES", 2**22)
-    refused(tmp_path, bomb(2**23, 31), "unpacks to more than 4194304 bytes")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="What is in a world file.")
-@click.argument("file", type=click.Path(exists=True, path_type=Path))
+@click.argument("file", type=click.Path(readable=False, path_type=Path))
 @window_options
 @click.option(
     "--png", type=click.Path(path_type=Path, dir_okay=False), help="A map from above, north at the top."
@@ -43,13 +43,8 @@ def world(
         raise click.UsageError(f"the world {str(save)!r} must end in .npz or .schem")
 
     from ecs_audio.cli.contents import contents
-    from ecs_audio.world import OutsideError, World
 
-    try:
-        reach = RADIUS if radius is None else radius
-        loaded = World.load(file, around=around, radius=reach, cell_size=cell_size)
-    except OutsideError as error:
-        raise click.UsageError(str(error)) from error
+    loaded = _load(file, around, RADIUS if radius is None else radius, cell_size)
     found: dict[str, Any] = {"file": str(file), **contents(loaded), "png": None, "saved": None}
     if save is not None:
         found["saved"] = str(save)
@@ -63,6 +58,23 @@ def world(
         height, width, _ = pixels.shape
         found["png"] = {"file": str(png), "width": width, "height": height, "low": low, "high": high}
     show.json(found) if as_json else _show(found)
+
+
+def _load(
+    file: Path, around: tuple[float, float, float] | None, radius: float, cell_size: float | None
+) -> World:
+    """Load a world; a file that cannot be read is told as one that makes no sense."""
+    from ecs_audio.world import OutsideError, World
+
+    try:
+        return World.load(file, around=around, radius=radius, cell_size=cell_size)
+    except OutsideError as error:
+        raise click.UsageError(str(error)) from error
+    except FileNotFoundError as error:
+        raise click.UsageError(f"there is no file or folder {str(file)!r}") from error
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise click.ClickException(f"{file} cannot be read as a world: {reason}.") from error
 
 
 def _trimmed(loaded: World) -> World:

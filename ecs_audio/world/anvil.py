@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sized
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
@@ -15,8 +14,8 @@ from ecs_audio.world import external, nbt, skipped, unpacking
 from ecs_audio.world import grid as grids
 from ecs_audio.world.chunk import decode, region_of
 from ecs_audio.world.columns import EVERY_HEIGHT, Columns, cropped, drop, make, store
-from ecs_audio.world.errors import OutsideError, WorldFormatError
-from ecs_audio.world.limits import MAX_CHUNK_BYTES, MAX_REGION_BYTES, MAX_REGION_TAGS, MAX_TAGS
+from ecs_audio.world.errors import OutsideError, TooLargeError, WorldFormatError
+from ecs_audio.world.load import Load, check
 from ecs_audio.world.palette import Palette
 from ecs_audio.world.window import Window
 
@@ -33,14 +32,6 @@ _ENOUGH: Final = 3
 Decoded = TypeVar("Decoded")
 
 
-class Budget:
-    """What the chunks of a region may still cost."""
-
-    def __init__(self) -> None:
-        self.bytes_left = MAX_REGION_BYTES
-        self.tags_left = MAX_REGION_TAGS
-
-
 def read(
     data: bytes, palette: Palette, strict: bool, part: Window | None = None, file: Path | None = None
 ) -> tuple[grids.Grid, list[str]]:
@@ -51,11 +42,11 @@ def read(
     reach from 0 to 255 at least. Raises WorldFormatError where no chunk can be read, and with `strict` where
     one cannot, and OutsideError where the window touches none.
     """
-    present, budget = chunks_in(data), Budget()
+    present, load = chunks_in(data), Load(palette)
     if part is not None:
-        return _read_part(data, present, palette, strict, part, budget, file)
+        return _read_part(data, present, load, strict, part, file)
     columns = make((0, 0), (32, 32), EVERY_HEIGHT, len(present))
-    regions, reasons = gather(columns, data, present, None, palette, {}, budget, file)
+    regions, reasons = gather(columns, data, present, None, load, file)
     votes = Counter(region for region in regions.values() if region)
     region = votes.most_common(1)[0][0] if votes else (0, 0)
     for number in [number for number, its in regions.items() if its not in (region, None)]:
@@ -71,22 +62,16 @@ def read(
 
 
 def _read_part(
-    data: bytes,
-    present: list[int],
-    palette: Palette,
-    strict: bool,
-    part: Window,
-    budget: Budget,
-    file: Path | None,
+    data: bytes, present: list[int], load: Load, strict: bool, part: Window, file: Path | None
 ) -> tuple[grids.Grid, list[str]]:
-    region = _region(data, present, budget, file)
+    region = _region(data, present, load, file)
     (x0, z0), (x1, z1) = bounds(present, region)
     wanted = touched(present, region, part.lo[::2], part.hi[::2])
     if not wanted:
         ends = f"x {16 * x0} to {16 * x1 - 1} and z {16 * z0} to {16 * z1 - 1}"
         raise OutsideError(f"no chunk lies within {part}: its chunks span {ends}")
     columns = make(*bounds(wanted, region), range(part.lo[1], part.hi[1]), len(wanted))
-    regions, reasons = gather(columns, data, wanted, region, palette, {}, budget, file)
+    regions, reasons = gather(columns, data, wanted, region, load, file)
     report = _report(reasons, regions, strict)
     low, high = span(columns)
     return cropped(columns, (x0, low, z0), (x1, high, z1)), report
@@ -128,14 +113,13 @@ def gather(
     data: bytes,
     numbers: list[int],
     region: tuple[int, int] | None,
-    palette: Palette,
-    ids: dict[object, int],
-    budget: Budget,
+    load: Load,
     file: Path | None,
 ) -> tuple[dict[int, tuple[int, int] | None], dict[int, str]]:
     """Store chunks of a region: by number, the regions they belong to, and why others cannot be read.
 
-    Without a region, which then shows in the end, they are stored as if it were (0, 0).
+    Without a region, which then shows in the end, they are stored as if it were (0, 0). Raises TooLargeError
+    where the load has cost too much.
     """
     regions: dict[int, tuple[int, int] | None] = {}
     reasons: dict[int, str] = {}
@@ -147,28 +131,32 @@ def gather(
         try:
             if sharing[offset] > _MAX_SHARING:
                 raise WorldFormatError(f"it lies at byte {offset}, where {_MAX_SHARING} other chunks do")
-            contents = _contents(data, number, budget, file)
-            chunk = _decoded(contents, budget, partial(decode, number=number, palette=palette, ids=ids))
+            chunk = _decoded(data, number, load, file, partial(decode, number=number, load=load))
             if region is not None and chunk.region not in (region, None):
                 raise WorldFormatError(_stranger(chunk.region, region))
             store(columns, x0 + number % 32, z0 + number // 32, chunk.sections)
             regions[number] = chunk.region
+        except TooLargeError:
+            raise
         except WorldFormatError as error:
             reasons[number] = str(error)
     return regions, reasons
 
 
-def _region(data: bytes, numbers: list[int], budget: Budget, file: Path | None) -> tuple[int, int]:
+def _region(data: bytes, numbers: list[int], load: Load, file: Path | None) -> tuple[int, int]:
     """Return the region that the first chunks agree on: a window must know before it unpacks them all."""
     votes: Counter[tuple[int, int]] = Counter()
     for number in numbers:
-        with suppress(WorldFormatError):
-            contents = _contents(data, number, budget, file)
-            region = _decoded(contents, budget, partial(region_of, number=number))
-            if region is not None:
-                votes[region] += 1
-                if votes[region] >= _ENOUGH:
-                    return region
+        try:
+            region = _decoded(data, number, load, file, partial(region_of, number=number))
+        except TooLargeError:
+            raise
+        except WorldFormatError:
+            continue
+        if region is not None:
+            votes[region] += 1
+            if votes[region] >= _ENOUGH:
+                return region
     return votes.most_common(1)[0][0] if votes else (0, 0)
 
 
@@ -193,7 +181,23 @@ def sentence(reasons: dict[int, str], total: int) -> str:
     return skipped.sentence("chunk", places, total)
 
 
-def _contents(data: bytes, number: int, budget: Budget, file: Path | None) -> bytes:
+def _decoded(
+    data: bytes, number: int, load: Load, file: Path | None, decoder: Callable[[nbt.Cursor], Decoded]
+) -> Decoded:
+    """Return what a decoder makes of a chunk; its load pays for it, also where it is bad."""
+    try:
+        check(load)
+        cursor = nbt.Cursor(_contents(data, number, load, file))
+        before = cursor.tags_left
+        try:
+            return decoder(cursor)
+        finally:
+            load.tags_left -= before - cursor.tags_left
+    except TooLargeError as error:
+        raise TooLargeError(f"before the chunk ({number % 32}, {number // 32}), {error}") from error
+
+
+def _contents(data: bytes, number: int, load: Load, file: Path | None) -> bytes:
     """Return the unpacked bytes of a chunk, from the region or from the file it is kept in."""
     offset = _offset(data, number)
     if not HEADER <= offset <= len(data) - 5:
@@ -202,23 +206,5 @@ def _contents(data: bytes, number: int, budget: Budget, file: Path | None) -> by
     is_external = bool(compression & _EXTERNAL)
     if not (1 if is_external else 2) <= length <= len(data) - offset - 4:
         raise WorldFormatError(f"its length of {length} bytes does not fit the file")
-    limit = min(MAX_CHUNK_BYTES, budget.bytes_left)
-    if limit <= 0:
-        raise WorldFormatError(f"the chunks before it unpack to the {MAX_REGION_BYTES} bytes of a region")
     packed = external.read(file, number) if is_external else data[offset + 5 : offset + 4 + length]
-    compression &= ~_EXTERNAL
-    # The most that it can unpack to, so that chunks that fail late are paid for as well.
-    cost = min(limit, unpacking.most(compression, len(packed)))
-    budget.bytes_left -= cost
-    contents = unpacking.unpack(packed, compression, limit)
-    budget.bytes_left += cost - max(len(contents), len(packed))
-    return contents
-
-
-def _decoded(contents: bytes, budget: Budget, decoder: Callable[[nbt.Cursor], Decoded]) -> Decoded:
-    cursor = nbt.Cursor(contents, min(MAX_TAGS, budget.tags_left))
-    budget.tags_left -= cursor.tags_left
-    try:
-        return decoder(cursor)
-    finally:
-        budget.tags_left += max(0, cursor.tags_left)
+    return unpacking.unpack(packed, compression & ~_EXTERNAL, load)

@@ -6,8 +6,8 @@ from typing import Final, NamedTuple
 
 from ecs_audio.world import block_states, nbt, old_chunk, packing
 from ecs_audio.world.errors import WorldFormatError
+from ecs_audio.world.load import Load
 from ecs_audio.world.old_chunk import Cells
-from ecs_audio.world.palette import Palette
 
 LOWEST: Final = -128
 """Heights of sections are signed bytes."""
@@ -32,16 +32,13 @@ class Chunk(NamedTuple):
     """By height in sections."""
 
 
-def decode(cursor: nbt.Cursor, number: int, palette: Palette, ids: dict[object, int]) -> Chunk:
-    """Decode the chunk of a slot of its region; `ids` remembers palette ids between chunks.
-
-    Raises WorldFormatError.
-    """
+def decode(cursor: nbt.Cursor, number: int, load: Load) -> Chunk:
+    """Decode the chunk of a slot of its region. Raises WorldFormatError."""
     _, tree = nbt.read(cursor, _CHUNK)
     version, level = tree.get("DataVersion"), tree.get("Level")
     if isinstance(level, dict):
         tree = level
-        column = old_chunk.column(level, palette, ids)
+        column = old_chunk.column(level, load)
         if column is not None:
             return Chunk(_region(tree, number), column)
     listed = tree.get("Sections" if tree is level else "sections")
@@ -53,9 +50,9 @@ def decode(cursor: nbt.Cursor, number: int, palette: Palette, ids: dict[object, 
         if not isinstance(height, int) or not LOWEST <= height < -LOWEST or height in sections:
             raise WorldFormatError(f"it has a section of the height {height!r}, outside a byte or twice")
         if tree is level:
-            cells = old_chunk.section(section, version, palette, ids)
+            cells = old_chunk.section(section, version, load)
         else:
-            cells = _cells(section.get("block_states"), palette, ids)
+            cells = _cells(section.get("block_states"), load)
         if cells is not None:
             sections[height] = cells
     return Chunk(_region(tree, number), sections)
@@ -68,12 +65,12 @@ def region_of(cursor: nbt.Cursor, number: int) -> tuple[int, int] | None:
     return _region(level if isinstance(level, dict) else tree, number)
 
 
-def _cells(states: nbt.Value | None, palette: Palette, ids: dict[object, int]) -> Cells | None:
+def _cells(states: nbt.Value | None, load: Load) -> Cells | None:
     named = states.get("palette") if isinstance(states, dict) else None
     # A section without names holds light only.
     if not isinstance(states, dict) or not isinstance(named, list):
         return None
-    return packing.section(block_states.table(named, palette, ids), states.get("data"), straddles=False)
+    return packing.section(block_states.table(named, load), states.get("data"), False, load)
 
 
 def _region(tree: nbt.Tree, number: int) -> tuple[int, int] | None:

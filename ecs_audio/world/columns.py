@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ecs_audio.world import grid as grids
 from ecs_audio.world.arguments import Cell
 from ecs_audio.world.chunk import LOWEST
+from ecs_audio.world.limits import MAX_ROWS
 
 _HEIGHTS: Final = 256
 _ROWS_A_CHUNK: Final = 8
@@ -38,7 +39,8 @@ def make(lo: tuple[int, int], hi: tuple[int, int], heights: range, count: int) -
     """Return room for the chunks from `lo` to before `hi`, of which about `count` will come."""
     (x0, z0), (x1, z1) = lo, hi
     corner, size = (16 * x0, 16 * LOWEST, 16 * z0), (16 * (x1 - x0), 16 * _HEIGHTS, 16 * (z1 - z0))
-    grid = grids.make(corner, size, grids.UNKNOWN, _ROWS_A_CHUNK * count + 8)
+    rows = min(_ROWS_A_CHUNK * count + 8, MAX_ROWS)
+    grid = grids.make(corner, size, grids.UNKNOWN, rows, MAX_ROWS)
     shape = x1 - x0, z1 - z0
     low, high = np.full(shape, LOWEST + _HEIGHTS), np.full(shape, LOWEST)
     return Columns(grid, heights, np.zeros(shape, np.bool_), low, high)

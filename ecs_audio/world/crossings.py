@@ -39,14 +39,14 @@ def along_first(corners: NDArray[np.float64]) -> Iterator[Crossings]:
     """
     order = np.argsort(corners[:, :, 1], axis=1, kind="stable")
     low, middle, high = np.take_along_axis(corners, order[:, :, None], axis=1).transpose(1, 0, 2)
-    begin = _first(low[:, 1])
+    begin, planes = _first(low[:, 1]), _planes(corners)
     for triangle, row in _expanded(begin, _first(high[:, 1])):
         a, b, c, at = low[triangle], middle[triangle], high[triangle], row + 0.5
         one = _on(a, c, at)
         other = np.where(at < b[:, 1], _on(a, b, at), _on(b, c, at))
         for pair, column in _expanded(_first(np.minimum(one, other)), _first(np.maximum(one, other))):
             found = triangle[pair]
-            yield Crossings(found, row[pair], column, _height(corners[found], row[pair], column))
+            yield Crossings(found, row[pair], column, _height(planes, found, row[pair], column))
 
 
 def _first(place: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -76,16 +76,30 @@ def _on(one: NDArray[np.float64], other: NDArray[np.float64], at: NDArray[Any]) 
     return there
 
 
-def _height(
-    corners: NDArray[np.float64], row: NDArray[np.int64], column: NDArray[np.int64]
-) -> NDArray[np.float64]:
+class _Planes(NamedTuple):
+    """What the height of a triangle is worked out from, a row a triangle."""
+
+    place: NDArray[np.float64]
+    """One of its corners, shape [n, 3]."""
+    normal: NDArray[np.float64]
+    """Shape [n, 3]."""
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+
+def _planes(corners: NDArray[np.float64]) -> _Planes:
     a, b, c = corners.transpose(1, 0, 2)
     normal = np.cross(b - a, c - a)
-    rise = (row + 0.5 - a[:, 1]) * normal[:, 1] + (column + 0.5 - a[:, 2]) * normal[:, 2]
+    return _Planes(a, normal, corners[:, :, 0].min(axis=1), corners[:, :, 0].max(axis=1))
+
+
+def _height(
+    planes: _Planes, triangle: NDArray[np.int64], row: NDArray[np.int64], column: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    place, normal = planes.place[triangle].T, planes.normal[triangle].T
+    rise = (row + 0.5 - place[1]) * normal[1] + (column + 0.5 - place[2]) * normal[2]
     with np.errstate(over="ignore"):
-        away = np.divide(rise, normal[:, 0], out=np.zeros_like(rise), where=normal[:, 0] != 0)
+        away = np.divide(rise, normal[0], out=np.zeros_like(rise), where=normal[0] != 0)
     # Triangles that stand on edge have no height to speak of.
-    height: NDArray[np.float64] = np.clip(
-        a[:, 0] - away, corners[:, :, 0].min(axis=1), corners[:, :, 0].max(axis=1)
-    )
+    height: NDArray[np.float64] = np.clip(place[0] - away, planes.low[triangle], planes.high[triangle])
     return height

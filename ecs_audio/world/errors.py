@@ -8,6 +8,10 @@ class WorldFormatError(ValueError):
     """
 
 
+class TooLargeError(WorldFormatError):
+    """All parts of a file together need more time or memory than one load may take."""
+
+
 class OutsideError(ValueError):
     """There is nothing around the point that was to be loaded; the message says where the world is."""
 

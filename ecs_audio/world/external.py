@@ -24,12 +24,19 @@ def read(region: Path | None, number: int) -> bytes:
     file = region.with_name(f"c.{x}.{z}.mcc")
     try:
         # Looked at before it is opened: opening a pipe would wait for its writer.
-        if not S_ISREG(file.stat().st_mode):
+        status = file.stat()
+        if not S_ISREG(status.st_mode):
             raise WorldFormatError(f"its file {file.name} is not a regular file")
+        if status.st_size > MAX_CHUNK_BYTES:
+            raise _too_large(file)
         with file.open("rb") as stream:
             data = stream.read(MAX_CHUNK_BYTES + 1)
     except OSError as error:
         raise WorldFormatError(f"its file {file.name} cannot be read ({error.strerror})") from error
     if len(data) > MAX_CHUNK_BYTES:
-        raise WorldFormatError(f"its file {file.name} has more than {MAX_CHUNK_BYTES} bytes")
+        raise _too_large(file)
     return data
+
+
+def _too_large(file: Path) -> WorldFormatError:
+    return WorldFormatError(f"its file {file.name} has more than {MAX_CHUNK_BYTES} bytes")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from itertools import islice
 from math import hypot, isqrt
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -12,9 +13,10 @@ import numpy as np
 
 from ecs_audio.world import anvil, opening
 from ecs_audio.world.columns import EVERY_HEIGHT, Columns, box_of, cropped, make
-from ecs_audio.world.errors import OutsideError, WorldFormatError
+from ecs_audio.world.errors import OutsideError, TooLargeError, WorldFormatError
 from ecs_audio.world.grid import Grid
-from ecs_audio.world.limits import MAX_CELLS
+from ecs_audio.world.limits import MAX_CELLS, MAX_FILE_BYTES, MAX_FOLDER_FILES, MAX_REGION_FILES
+from ecs_audio.world.load import ADVICE, Load
 from ecs_audio.world.palette import Palette
 from ecs_audio.world.window import Window
 
@@ -39,7 +41,12 @@ def regions(folder: Path) -> dict[Place, Path]:
     for part in _WITHIN:
         where = folder / part
         if where.is_dir():
-            named = [(_NAME.fullmatch(file.name), file) for file in where.iterdir()]
+            listed = list(islice(where.iterdir(), MAX_FOLDER_FILES + 1))
+            if len(listed) > MAX_FOLDER_FILES:
+                raise WorldFormatError(
+                    f"its folder {where.name!r:.60} has more than {MAX_FOLDER_FILES} files"
+                )
+            named = [(_NAME.fullmatch(file.name), file) for file in listed]
             if found := {(int(name[1]), int(name[2])): file for name, file in named if name}:
                 return dict(sorted(found.items()))
     raise WorldFormatError("it is a folder without region files (r.X.Z.mca), neither in it nor in `region`")
@@ -75,19 +82,20 @@ def read(
 
 def _fill(columns: Columns, files: dict[Place, Path], palette: Palette, part: Window | None) -> list[str]:
     lo, hi = box_of(columns)
-    ids: dict[object, int] = {}
+    load, bytes_left = Load(palette), MAX_FILE_BYTES
     report = []
     for (x, z), file in files.items():
         is_near = lo[0] < 32 * x + 32 and 32 * x < hi[0] and lo[1] < 32 * z + 32 and 32 * z < hi[1]
         if part is not None and not is_near:
             continue
         try:
-            # The game leaves files without a byte behind.
-            data = opening.contents(file)
-            numbers = anvil.touched(anvil.chunks_in(data) if data else [], (x, z), lo, hi)
-            good, bad = anvil.gather(columns, data, numbers, (x, z), palette, ids, anvil.Budget(), file)
-            if bad:
-                report.append(f"{file.name}: {anvil.sentence(bad, len(good) + len(bad))}")
+            bytes_left -= file.stat().st_size
+            if bytes_left < 0:
+                raise TooLargeError(f"its regions have more than {MAX_FILE_BYTES} bytes together; {ADVICE}")
+            if said := _gather(columns, file, (x, z), load):
+                report.append(f"{file.name}: {said}")
+        except TooLargeError as error:
+            raise TooLargeError(f"{error} (at {file.name})") from error
         except WorldFormatError as error:
             report.append(f"{file.name}: {str(error).removesuffix('.')}.")
         except OSError as error:
@@ -95,8 +103,21 @@ def _fill(columns: Columns, files: dict[Place, Path], palette: Palette, part: Wi
     return report
 
 
+def _gather(columns: Columns, file: Path, region: Place, load: Load) -> str:
+    """Store the chunks of a region that there is room for; return what had to be skipped."""
+    head = opening.contents(file, anvil.HEADER)
+    # The game leaves files without a byte behind.
+    numbers = anvil.touched(anvil.chunks_in(head) if head else [], region, *box_of(columns))
+    if not numbers:
+        return ""
+    good, bad = anvil.gather(columns, opening.contents(file), numbers, region, load, file)
+    return anvil.sentence(bad, len(good) + len(bad)) if bad else ""
+
+
 def _listed(files: dict[Place, Path]) -> tuple[Place, Place, int]:
     """Return the lowest chunk, one beyond the highest, and how many there are, by the files' headers."""
+    if len(files) > MAX_REGION_FILES:
+        raise WorldFormatError(f"it has {len(files)} region files, more than {MAX_REGION_FILES}; {ADVICE}")
     corners: list[Place] = []
     count = 0
     for region, file in files.items():
@@ -175,10 +196,7 @@ def _outside(files: dict[Place, Path], part: Window) -> OutsideError:
 
 
 def _too_large(lo: Place, hi: Place) -> str:
-    return (
-        f"its chunks span {_spelled(lo, hi)}, and a world has at most {MAX_CELLS} cells; load a part with"
-        " around=(x, y, z) and radius="
-    )
+    return f"its chunks span {_spelled(lo, hi)}, and a world has at most {MAX_CELLS} cells; {ADVICE}"
 
 
 def _spelled(lo: Place, hi: Place) -> str:

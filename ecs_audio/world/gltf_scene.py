@@ -134,6 +134,8 @@ def placed(document: Document) -> Iterator[tuple[Node, NDArray[np.float64]]]:
 
     Raises WorldFormatError.
     """
+    if len(document.nodes) > MAX_NODES:
+        raise WorldFormatError(f"its scene has {len(document.nodes)} nodes, more than {MAX_NODES}")
     if document.scenes is None:
         children = {child for node in document.nodes for child in node.children}
         roots = [number for number in range(len(document.nodes)) if number not in children]

@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from math import prod
+from sys import maxsize
 from typing import Final, NamedTuple
 from weakref import ref
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_audio.world.arguments import Cell
+from ecs_audio.world.errors import WorldFormatError
 
 UNKNOWN: Final = -1
 """The slot of a section that is not loaded."""
@@ -55,6 +57,8 @@ class Grid:
     """Number of the newest living snapshot: rows born by then are copied before they are written."""
     snapshots: list[tuple[int, "ref[Grid]"]] = field(default_factory=list)
     """The snapshots that share `cells`, by number."""
+    max_rows: int = maxsize
+    """Rows that there may be."""
 
     def __post_init__(self) -> None:
         _, ny, nz = self.slots.shape
@@ -80,14 +84,17 @@ def section_count(lo: Cell, size: Cell) -> int:
     return prod(((start + edge - 1) >> 4) - (start >> 4) + 1 for start, edge in zip(lo, size, strict=True))
 
 
-def make(lo: Cell, size: Cell, slot: int = AIR, rows: int = 8) -> Grid:
-    """Return a grid with room for mixed sections, of which each is UNKNOWN or of one uniform material."""
+def make(lo: Cell, size: Cell, slot: int = AIR, rows: int = 8, max_rows: int = maxsize) -> Grid:
+    """Return a grid with room for mixed sections, of which each is UNKNOWN or of one uniform material.
+
+    Where more than `max_rows` are asked for, as by a file that is not trusted, WorldFormatError is raised.
+    """
     hi = (lo[0] + size[0], lo[1] + size[1], lo[2] + size[2])
     base = (lo[0] >> 4, lo[1] >> 4, lo[2] >> 4)
     shape = [((end - 1) >> 4) - first + 1 for first, end in zip(base, hi, strict=True)]
     slots = np.full(shape, slot, np.int32)
     cells, born = np.empty((rows, 4096), np.uint16), np.zeros(rows, np.int64)
-    return Grid(lo, hi, base, slots, slots.reshape(-1), cells, born)
+    return Grid(lo, hi, base, slots, slots.reshape(-1), cells, born, max_rows=max_rows)
 
 
 def place(grid: Grid, x: int, y: int, z: int) -> int:
@@ -188,9 +195,11 @@ def _take(grid: Grid, count: int) -> NDArray[np.int64]:
 def _reserve(grid: Grid, count: int) -> None:
     """Make room for more rows."""
     needed = grid.used + count - len(grid.free)
+    if needed > grid.max_rows:
+        raise WorldFormatError(f"it has more than {grid.max_rows} sections of several materials")
     if needed <= len(grid.cells):
         return
-    cells = np.empty((max(needed, 2 * len(grid.cells)), 4096), np.uint16)
+    cells = np.empty((max(needed, min(2 * len(grid.cells), grid.max_rows)), 4096), np.uint16)
     cells[: grid.used] = grid.cells[: grid.used]
     born = np.zeros(len(cells), np.int64)
     born[: grid.used] = grid.born[: grid.used]

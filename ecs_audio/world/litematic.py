@@ -11,7 +11,8 @@ from ecs_audio.world import block_states, dense, nbt, packing
 from ecs_audio.world.arguments import Cell
 from ecs_audio.world.errors import WorldFormatError
 from ecs_audio.world.grid import Grid, make, section_count
-from ecs_audio.world.limits import MAX_CELLS, MAX_FILE_SECTIONS, MAX_NAMES
+from ecs_audio.world.limits import MAX_FILE_CELLS, MAX_FILE_SECTIONS, MAX_NAMES, MAX_ROWS
+from ecs_audio.world.load import Load
 from ecs_audio.world.palette import NO_NAME, Palette
 
 _EDGES: Final[nbt.Want] = {b"x": None, b"y": None, b"z": None}
@@ -59,23 +60,23 @@ def read(tree: nbt.Tree, palette: Palette) -> Grid:
 
     Where regions overlap, the later one in the file counts. Raises WorldFormatError.
     """
-    known: dict[object, int] = {}
-    regions = [_region(name, region, palette, known) for name, region in tree.items()]
+    load = Load(palette)
+    regions = [_region(name, region, load) for name, region in tree.items()]
     if not regions:
         raise WorldFormatError("it is a Litematica file without regions")
     cells = sum(_count(region.size) for region in regions)
-    if cells > MAX_CELLS:
-        raise WorldFormatError(f"its regions have {cells} cells together, more than {MAX_CELLS}")
+    if cells > MAX_FILE_CELLS:
+        raise WorldFormatError(f"its regions have {cells} cells together, more than {MAX_FILE_CELLS}")
     low = np.min([region.lo for region in regions], axis=0)
     high = np.max([np.add(region.lo, region.size) for region in regions], axis=0)
     x, y, z = (high - low).tolist()
-    if x * y * z > MAX_CELLS:
-        raise WorldFormatError(f"its {x}x{y}x{z} cells are more than {MAX_CELLS}")
+    if x * y * z > MAX_FILE_CELLS:
+        raise WorldFormatError(f"its {x}x{y}x{z} cells are more than {MAX_FILE_CELLS}")
     sections = section_count((0, 0, 0), (x, y, z))
     if sections > MAX_FILE_SECTIONS:
         raise WorldFormatError(f"its {x}x{y}x{z} cells touch more than {MAX_FILE_SECTIONS} sections")
     # Memory is only touched as far as it is written; an array that grows is there twice while it is copied.
-    grid = make((0, 0, 0), (x, y, z), rows=min(sections, _ROWS))
+    grid = make((0, 0, 0), (x, y, z), rows=min(sections, _ROWS), max_rows=MAX_ROWS)
     for region in regions:
         start_x, start_y, start_z = (np.array(region.lo) - low).tolist()
         _put(grid, (start_x, start_y, start_z), region)
@@ -85,7 +86,7 @@ def read(tree: nbt.Tree, palette: Palette) -> Grid:
     return grid
 
 
-def _region(name: str, tree: nbt.Value, palette: Palette, known: dict[object, int]) -> _Region:
+def _region(name: str, tree: nbt.Value, load: Load) -> _Region:
     if not isinstance(tree, dict):
         raise WorldFormatError(f"its region {name!r:.60} is no compound")
     position, edges = _three(name, tree, "Position"), _three(name, tree, "Size")
@@ -94,8 +95,8 @@ def _region(name: str, tree: nbt.Value, palette: Palette, known: dict[object, in
     # A negative edge goes from the position, which it includes, towards lower cells.
     lo = tuple(start + min(0, edge + 1) for start, edge in zip(position, edges, strict=True))
     x, y, z = (abs(edge) for edge in edges)
-    if x * y * z > MAX_CELLS:
-        raise WorldFormatError(f"its region {name!r:.60} has {x}x{y}x{z} cells, more than {MAX_CELLS}")
+    if x * y * z > MAX_FILE_CELLS:
+        raise WorldFormatError(f"its region {name!r:.60} has {x}x{y}x{z} cells, more than {MAX_FILE_CELLS}")
     named, longs = tree.get("BlockStatePalette"), tree.get("BlockStates")
     if not isinstance(named, list) or not 0 < len(named) <= MAX_NAMES:
         raise WorldFormatError(f"its region {name!r:.60} has no palette of 1 to {MAX_NAMES} block states")
@@ -105,7 +106,7 @@ def _region(name: str, tree: nbt.Value, palette: Palette, known: dict[object, in
         raise WorldFormatError(
             f"its region {name!r:.60} has not the {expected} longs of {x}x{y}x{z} cells of {bits} bits"
         )
-    table = packing.padded(block_states.table(named, palette, known), bits)
+    table = packing.padded(block_states.table(named, load), bits)
     return _Region(name, (lo[0], lo[1], lo[2]), (x, y, z), table, longs)
 
 

@@ -11,8 +11,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_audio.world.errors import WorldFormatError
+from ecs_audio.world.errors import TooLargeError, WorldFormatError
 from ecs_audio.world.limits import MAX_BLOCK_BYTES
+from ecs_audio.world.load import ADVICE
 
 _OLDEST, _FIRST_WITH_LIGHTING, _ZSTD = 25, 27, 29
 _NODES: Final = 4096
@@ -35,13 +36,14 @@ class Budget:
     """What the blocks of a map together may still cost: packed, most of them could cost nothing."""
 
     def __init__(self, blocks: int = 1) -> None:
-        self.names_left = 2**20 + 64 * blocks
+        self.names_left = 2**19 + 32 * blocks
         self.bytes_left = 2**26 + 2**15 * blocks
 
     def check(self) -> None:
-        """Raise WorldFormatError where nothing is left."""
+        """Raise TooLargeError where nothing is left."""
         if self.names_left < 0 or self.bytes_left < 0:
-            raise WorldFormatError("the blocks before it have more names or bytes than a map may have")
+            what = "names and objects" if self.names_left < 0 else "bytes"
+            raise TooLargeError(f"its map blocks have more {what} than can be read; {ADVICE}")
 
 
 class _Fields:
@@ -71,6 +73,7 @@ def decode(data: bytes, budget: Budget | None = None) -> Block:
     """Decode a map block as the database has it, and pay for it. Raises WorldFormatError."""
     budget = budget or Budget()
     budget.check()
+    budget.bytes_left -= len(data)
     if not data:
         raise WorldFormatError("it is empty")
     version = data[0]
@@ -95,6 +98,7 @@ def decode(data: bytes, budget: Budget | None = None) -> Block:
     _, objects = fields.take(">BH")
     if objects > _MAX_OBJECTS:
         raise WorldFormatError(f"it has {objects} objects, more than {_MAX_OBJECTS}")
+    budget.names_left -= objects
     for _ in range(objects):
         fields.skip(fields.take(">B12sH")[-1])
     fields.take(">I")

@@ -32,28 +32,29 @@ def read(data: bytes) -> tuple[Surface, list[str]]:
     document, buffer = gltf_scene.parsed(data)
     pieces: list[_Piece] = []
     corners = triangles = left_out = seen = 0
+    decoded: dict[int, list[_Piece]] = {}
     for node, transform in gltf_scene.placed(document):
         mesh = document.meshes[gltf_scene.index(node.mesh, document.meshes, "mesh")]
         seen += len(mesh.primitives)
         if seen > gltf_scene.MAX_NODES:
             raise WorldFormatError(f"its scene has more than {gltf_scene.MAX_NODES} meshes")
-        for primitive in mesh.primitives:
-            if primitive.mode not in (gltf_scene.TRIANGLES, _STRIP, _FAN):
-                left_out += 1
-                continue
-            piece = _piece(document, buffer, primitive, mesh.name or node.name)
+        surfaces = [one for one in mesh.primitives if one.mode in (gltf_scene.TRIANGLES, _STRIP, _FAN)]
+        left_out += len(mesh.primitives) - len(surfaces)
+        for number, primitive in enumerate(surfaces):
+            known = decoded.setdefault(node.mesh or 0, [])
+            if number == len(known):
+                known.append(_piece(document, buffer, primitive))
+            piece = known[number]
             corners += len(piece.corners)
             triangles += len(piece.faces)
             if triangles > MAX_TRIANGLES or corners > 3 * MAX_TRIANGLES:
                 raise WorldFormatError(f"it has more than {MAX_TRIANGLES} triangles")
-            pieces.append(_moved(piece, transform))
+            pieces.append(_moved(piece, transform, piece.name or mesh.name or node.name))
     report = [f"{left_out} sets of points and lines in the mesh are left out."] if left_out else []
     return _surface(pieces), report
 
 
-def _piece(
-    document: gltf_scene.Document, buffer: bytes, primitive: gltf_scene.Primitive, name: str
-) -> _Piece:
+def _piece(document: gltf_scene.Document, buffer: bytes, primitive: gltf_scene.Primitive) -> _Piece:
     places = _numbers(document, buffer, primitive.attributes.get("POSITION"), "VEC3")
     # What is no number is found by the caller, whatever kind of NaN it is.
     with np.errstate(invalid="ignore"):
@@ -67,9 +68,10 @@ def _piece(
         order = numbers.astype(np.int64)
     if len(order) and not 0 <= int(order.min()) <= int(order.max()) < len(corners):
         raise WorldFormatError(f"it has a mesh with the corner {int(order.max())} of {len(corners)}")
+    name = ""
     if primitive.material is not None:
         material = document.materials[gltf_scene.index(primitive.material, document.materials, "material")]
-        name = material.name or name
+        name = material.name
     return _Piece(corners, _faces(order, primitive.mode), name)
 
 
@@ -110,11 +112,11 @@ def _numbers(document: gltf_scene.Document, buffer: bytes, number: int | None, k
     return values
 
 
-def _moved(piece: _Piece, transform: NDArray[np.float64]) -> _Piece:
+def _moved(piece: _Piece, transform: NDArray[np.float64], name: str) -> _Piece:
     with np.errstate(all="ignore"):
         corners = piece.corners @ transform[:3, :3].T + transform[:3, 3]
         is_mirrored = bool(np.linalg.det(transform[:3, :3]) < 0)
-    return _Piece(corners, piece.faces[:, ::-1] if is_mirrored else piece.faces, piece.name)
+    return _Piece(corners, piece.faces[:, ::-1] if is_mirrored else piece.faces, name)
 
 
 def _surface(pieces: list[_Piece]) -> Surface:

@@ -18,6 +18,8 @@ _WORDS: Final = frozenset(
 )
 _LOOKED_AT: Final = 2**16
 _MAX_CORNERS: Final = 3 * MAX_TRIANGLES
+_MAX_NAME: Final = 1024
+"""Bytes of a name: no block is called by more of them."""
 
 
 def is_one(data: bytes) -> bool:
@@ -53,9 +55,9 @@ def read(data: bytes) -> Surface:
                     faces.extend((corners[0], second, third))
                     materials.append(called)
             elif words[0] == b"usemtl":
-                material = b" ".join(words[1:]).decode("utf-8", "replace")
+                material = _name(words[1:])
             elif words[0] in (b"o", b"g"):
-                shape = b" ".join(words[1:]).decode("utf-8", "replace")
+                shape = _name(words[1:])
         except (ValueError, OverflowError) as error:
             raise WorldFormatError(f"its line {number} makes no sense: {b' '.join(words)[:60]!r}") from error
         if len(materials) > MAX_TRIANGLES or len(places) > 3 * _MAX_CORNERS:
@@ -66,6 +68,10 @@ def read(data: bytes) -> Surface:
     if len(found) and int(found.max()) >= len(places) // 3:
         raise WorldFormatError(f"it has a face of the corner {int(found.max()) + 1} of {len(places) // 3}")
     return Surface(np.array(places).reshape(-1, 3), found, np.array(materials, np.int64), list(names))
+
+
+def _name(words: list[bytes]) -> str:
+    return b" ".join(words)[:_MAX_NAME].decode("utf-8", "replace")
 
 
 def _corner(word: bytes, count: int) -> int:

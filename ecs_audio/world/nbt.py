@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_audio.world.errors import WorldFormatError
-from ecs_audio.world.limits import MAX_DEPTH, MAX_TAGS
+from ecs_audio.world.limits import MAX_DEPTH, MAX_TAGS, MAX_TEXT_BYTES
+from ecs_audio.world.load import Load
 
 Value: TypeAlias = "int | float | str | NDArray[Any] | Tree | list[Tree]"
 Tree: TypeAlias = "dict[str, Value]"
@@ -32,14 +33,17 @@ _NUMBERS: Final = {
     tag: struct.Struct(code).unpack_from
     for tag, code in enumerate((">b", ">h", ">i", ">q", ">f", ">d"), start=1)
 }
+_ARRAY_TAGS: Final = 4
+"""What an array that is wanted counts as: it takes as long as some numbers do."""
 _AT_ONCE: Final = 2**18
 """Bytes, packed or unpacked."""
 _length32 = struct.Struct(">i").unpack_from
 
 
-def decompress(data: bytes, limit: int) -> bytes:
+def decompress(data: bytes, limit: int, load: Load | None = None) -> bytes:
     """Return the contents of gzip or zlib data, told apart by their first bytes; at most `limit` bytes.
 
+    What was unpacked is charged to a load, also of data that turns out bad.
     Raises WorldFormatError where the data is damaged, ends early or unpacks to more.
     """
     name = "gzip" if data[:2] == b"\x1f\x8b" else "zlib"
@@ -60,20 +64,24 @@ def decompress(data: bytes, limit: int) -> bytes:
                     break
     except zlib.error as error:
         raise WorldFormatError(f"its {name} data is damaged ({error})") from error
+    finally:
+        if load is not None:
+            load.bytes_left -= contents.tell()
     if not stream.eof:
         raise WorldFormatError(f"its {name} data ends early, after {contents.tell()} unpacked bytes")
     return contents.getvalue()
 
 
 class Cursor:
-    """A place in a document, and how many more tags it may have."""
+    """A place in a document, and how many more tags and bytes of text it may have."""
 
-    __slots__ = ("at", "data", "tags_left")
+    __slots__ = ("at", "data", "tags_left", "text_left")
 
-    def __init__(self, data: bytes, max_tags: int = MAX_TAGS) -> None:
+    def __init__(self, data: bytes) -> None:
         self.data = data
         self.at = 0
-        self.tags_left = max_tags
+        self.tags_left = MAX_TAGS
+        self.text_left = MAX_TEXT_BYTES
 
 
 def read(cursor: Cursor, want: Want) -> tuple[str, Tree]:
@@ -102,12 +110,16 @@ def _compound(cursor: Cursor, want: Want) -> Tree:
         cursor.at = end = start + (data[start - 2] << 8 | data[start - 1])
         cursor.tags_left -= 1
         if cursor.tags_left < 0:
-            raise WorldFormatError(f"its NBT has too many tags, at byte {start}")
+            raise _too_many_tags(start)
         name = data[start:end]
         if is_every or name in want:
             value = _value(cursor, tag, want[b"*" if is_every else name])
             if value is not None:
+                if is_every:
+                    _pay_for_text(cursor, end - start)
                 found[name.decode("utf-8", "replace")] = value
+        elif _SIZES[tag]:
+            cursor.at += _SIZES[tag]
         else:
             _skip(cursor, tag)
     cursor.at += 1
@@ -131,11 +143,13 @@ def _value(cursor: Cursor, tag: int, want: "Want | None") -> "Value | None":
         if end > len(data):
             raise IndexError
         cursor.at = end
+        _pay_for_text(cursor, end - at)
         return data[at + 2 : end].decode("utf-8", "replace")
     elif tag in _ARRAYS:
         dtype = _ARRAYS[tag]
         count = _count(cursor, at, dtype.itemsize)
         cursor.at = at + 4 + count * dtype.itemsize
+        cursor.tags_left -= _ARRAY_TAGS - 1
         return np.frombuffer(data, dtype, count, at + 4)
     _skip(cursor, tag)
     return None
@@ -146,8 +160,18 @@ def _compounds(cursor: Cursor, want: Want) -> list[Tree]:
     cursor.at += 5
     cursor.tags_left -= count
     if cursor.tags_left < 0:
-        raise WorldFormatError(f"its NBT has too many tags, at byte {cursor.at}")
+        raise _too_many_tags(cursor.at)
     return [_compound(cursor, want) for _ in range(count)]
+
+
+def _pay_for_text(cursor: Cursor, count: int) -> None:
+    cursor.text_left -= count
+    if cursor.text_left < 0:
+        raise WorldFormatError(f"its NBT has more than {MAX_TEXT_BYTES} bytes of text, at byte {cursor.at}")
+
+
+def _too_many_tags(at: int) -> WorldFormatError:
+    return WorldFormatError(f"its NBT has more than {MAX_TAGS} tags, at byte {at}")
 
 
 def _count(cursor: Cursor, at: int, width: int) -> int:
@@ -158,6 +182,10 @@ def _count(cursor: Cursor, at: int, width: int) -> int:
             f"its NBT has an array of {count} values at byte {at}, more than the data holds"
         )
     return count
+
+
+def _too_deep(at: int) -> WorldFormatError:
+    return WorldFormatError(f"its NBT is nested more than {MAX_DEPTH} deep, at byte {at}")
 
 
 def _skip(cursor: Cursor, tag: int) -> None:
@@ -175,6 +203,8 @@ def _skip(cursor: Cursor, tag: int) -> None:
                 at += 2 + (data[at] << 8 | data[at + 1])
             elif tag == _COMPOUND:
                 outer.append((element, count))
+                if len(outer) > MAX_DEPTH:
+                    raise _too_deep(at)
                 element = _END
             elif tag == _LIST:
                 inner, length = data[at], _length32(data, at + 1)[0]
@@ -183,14 +213,14 @@ def _skip(cursor: Cursor, tag: int) -> None:
                     at += max(0, length) * _SIZES[inner]
                 elif inner != _END and length > 0:
                     outer.append((element, count))
+                    if len(outer) > MAX_DEPTH:
+                        raise _too_deep(at)
                     element, count = inner, length
             elif tag in _ARRAYS:
                 width = _ARRAYS[tag].itemsize
                 at += 4 + width * _count(cursor, at, width)
             else:
                 raise WorldFormatError(f"its NBT has the unknown tag {tag} before byte {at}")
-            if len(outer) > MAX_DEPTH:
-                raise WorldFormatError(f"its NBT is nested more than {MAX_DEPTH} deep, at byte {at}")
             while True:
                 if element == _END:
                     tag = data[at]
@@ -208,6 +238,6 @@ def _skip(cursor: Cursor, tag: int) -> None:
                 element, count = outer.pop()
             tags_left -= 1
             if tags_left < 0:
-                raise WorldFormatError(f"its NBT has too many tags, at byte {at}")
+                raise _too_many_tags(at)
     finally:
         cursor.tags_left = tags_left

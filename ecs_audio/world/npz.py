@@ -30,6 +30,7 @@ from ecs_audio.world.limits import (
     MAX_FILE_SECTIONS,
     MAX_NAMES,
     MAX_PALETTE_BYTES,
+    MAX_ROWS,
     MIN_CELL_SIZE,
 )
 from ecs_audio.world.palette import Palette
@@ -65,7 +66,7 @@ def _read(archive: zipfile.ZipFile, palette: Palette) -> tuple[Grid, float]:
     table = _table(archive, palette)
     if (sections := section_count(origin, size)) > MAX_FILE_SECTIONS:
         raise WorldFormatError(f"its {size} cells touch {sections} sections, more than {MAX_FILE_SECTIONS}")
-    grid = make(origin, size)
+    grid = make(origin, size, max_rows=MAX_ROWS)
     known = _small(archive, "known", grid.slots.shape, "biu", None)
     is_renumbered = not np.array_equal(table, np.arange(len(table)))
     axis = 2 if cells.is_fortran else 0

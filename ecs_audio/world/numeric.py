@@ -12,25 +12,22 @@ from numpy.typing import NDArray
 
 from ecs_audio.world import dense
 from ecs_audio.world.errors import WorldFormatError
-from ecs_audio.world.palette import Palette
+from ecs_audio.world.load import Load
+from ecs_audio.world.palette import NO_NAME, Palette
 
 
-def ids(
-    keys: NDArray[np.uint16], palette: Palette, known: dict[object, int], named: Mapping[int, str]
-) -> NDArray[np.uint16]:
+def ids(keys: NDArray[np.uint16], load: Load, named: Mapping[int, str]) -> NDArray[np.uint16]:
     """Return the palette ids of cells by id << 4 | data value, of the same shape.
 
-    `known` remembers palette ids between calls, `named` has the names of ids beyond the table. Raises
-    WorldFormatError.
+    `named` has the names of ids beyond the table. Raises WorldFormatError.
     """
-    counts = np.bincount(keys.reshape(-1))
-    table = np.zeros(len(counts), np.uint16)
-    for key in np.flatnonzero(counts).tolist():
-        number = known.get(key)
-        if number is None:
-            number = known[key] = _id(key >> 4, key & 15, palette, named)
-        table[key] = number
-    return dense.renumbered(keys, table)
+    found = dense.renumbered(keys, load.by_number)
+    if (found == NO_NAME).any():
+        # Each is looked for once in a load, however many there are in each part of it.
+        for key in np.unique(keys[found == NO_NAME]).tolist():
+            load.by_number[key] = _id(key >> 4, key & 15, load.palette, named)
+        found = dense.renumbered(keys, load.by_number)
+    return found
 
 
 def nibbles(pairs: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ecs_audio.world import block_states, nbt, numeric, packing
 from ecs_audio.world.errors import WorldFormatError
-from ecs_audio.world.palette import Palette
+from ecs_audio.world.load import Load, pay
 
 _FIRST_ALIGNED: Final = 2529
 """The first DataVersion whose packed indices do not straddle two longs."""
@@ -39,28 +39,30 @@ Cells: TypeAlias = "int | NDArray[np.uint16]"
 """The id of a uniform section, or the ids of all its cells, shape [4096]."""
 
 
-def column(level: nbt.Tree, palette: Palette, known: dict[object, int]) -> dict[int, Cells] | None:
+def column(level: nbt.Tree, load: Load) -> dict[int, Cells] | None:
     """Return the sections of a McRegion chunk by height, None where it is none. Raises WorldFormatError."""
     if "Blocks" not in level:
         return None
     count = 256 * _COLUMN
+    pay(load, _COLUMN // 16)
     keys = _keys(level, count)
     # From x, z, y, y fastest, to sections of y, z, x.
-    ids = numeric.ids(keys, palette, known, {}).reshape(16, 16, _COLUMN).transpose(2, 1, 0)
+    ids = numeric.ids(keys, load, {}).reshape(16, 16, _COLUMN).transpose(2, 1, 0)
     return {
         height: _joined(ids[16 * height : 16 * height + 16].reshape(-1)) for height in range(_COLUMN // 16)
     }
 
 
-def section(tree: nbt.Tree, version: object, palette: Palette, known: dict[object, int]) -> Cells | None:
+def section(tree: nbt.Tree, version: object, load: Load) -> Cells | None:
     """Return the cells of an entry of `Sections`, None where it holds light only. Raises WorldFormatError."""
     named = tree.get("Palette")
     if isinstance(named, list):
         straddles = not isinstance(version, int) or version < _FIRST_ALIGNED
-        return packing.section(block_states.table(named, palette, known), tree.get("BlockStates"), straddles)
+        return packing.section(block_states.table(named, load), tree.get("BlockStates"), straddles, load)
     if "Blocks" not in tree:
         return None
-    return _joined(numeric.ids(_keys(tree, 4096), palette, known, {}))
+    pay(load, 1)
+    return _joined(numeric.ids(_keys(tree, 4096), load, {}))
 
 
 def _keys(tree: nbt.Tree, count: int) -> NDArray[np.uint16]:

@@ -8,10 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_audio.world.errors import WorldFormatError
+from ecs_audio.world.load import Load, pay
 from ecs_audio.world.palette import NO_NAME
 
 
-def section(table: NDArray[np.uint16], packed: object, straddles: bool) -> int | NDArray[np.uint16]:
+def section(
+    table: NDArray[np.uint16], packed: object, straddles: bool, load: Load
+) -> int | NDArray[np.uint16]:
     """Return the id of a uniform section or the ids of all its cells, shape [4096].
 
     `table` has the ids by index, `packed` must be the longs that hold an index for each cell. Raises
@@ -22,6 +25,7 @@ def section(table: NDArray[np.uint16], packed: object, straddles: bool) -> int |
         raise WorldFormatError(f"it has a section with a palette of {count} names")
     if count == 1:
         return int(table[0])
+    pay(load, 1)
     bits = max(4, (count - 1).bit_length())
     expected = 64 * bits if straddles else -(-4096 // (64 // bits))
     if not isinstance(packed, np.ndarray) or packed.dtype.itemsize != 8 or len(packed) != expected:

@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_audio.world.limits import MAX_NAME_LENGTH, MAX_NAMES
+from ecs_audio.world.limits import MAX_NAME_LENGTH, MAX_NAMES, MAX_STATED_LENGTH
 from ecs_audio.world.materials import OPEN, PARTIAL_FACTOR, SOLID, Materials
 from ecs_audio.world.shapes import NOTHING, shape_of
 
@@ -112,6 +112,10 @@ def normalised(name: str) -> str:
     """
     if not isinstance(name, str):
         raise TypeError(f"name must be a block name as text, got {name!r:.60}.")
+    if len(name) > MAX_STATED_LENGTH:
+        raise ValueError(
+            f"name must have at most {MAX_STATED_LENGTH} characters with its states, got {name!r:.60}."
+        )
     base, _, states = name.strip().partition("[")
     base = base.removeprefix("minecraft:")
     if not 0 < len(base) <= MAX_NAME_LENGTH:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_audio.world.errors import WorldFormatError
 from ecs_audio.world.grid import AIR, Grid, claim, make_uniform
-from ecs_audio.world.limits import MAX_CELLS
 
 
 def put(grid: Grid, cells: NDArray[np.int64], ids: NDArray[np.uint16]) -> None:
@@ -15,11 +13,13 @@ def put(grid: Grid, cells: NDArray[np.int64], ids: NDArray[np.uint16]) -> None:
     x, y, z = cells.T
     along_x, along_y, start = grid.pitch
     places = (x >> 4) * along_x + (y >> 4) * along_y + (z >> 4) - start
-    where = np.flatnonzero(np.bincount(places))
-    new = np.count_nonzero(grid.flat[where] < 0)
-    if grid.used + new > MAX_CELLS // 4096:
-        raise WorldFormatError(f"its voxels lie in more than {MAX_CELLS // 4096} sections")
-    claim(grid, where)
+    is_other = grid.flat[places] != AIR - ids.astype(np.int32)
+    if not is_other.all():
+        # What sections are full of already takes no room.
+        x, y, z, places, ids = x[is_other], y[is_other], z[is_other], places[is_other], ids[is_other]
+    # Counting takes as long as there are places, sorting only as long as there are cells.
+    many = len(places) > len(grid.flat) // 8
+    claim(grid, np.flatnonzero(np.bincount(places)) if many else np.unique(places))
     grid.cells[grid.flat[places], (y & 15) << 8 | (z & 15) << 4 | (x & 15)] = ids
 
 

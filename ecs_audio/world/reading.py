@@ -2,9 +2,22 @@
 
 from os import PathLike
 from pathlib import Path
+from sys import maxsize
 from typing import NamedTuple
 
-from ecs_audio.world import anvil, folder, litematic, luanti, mesh, nbt, npz, schematic, sponge, vox
+from ecs_audio.world import (
+    anvil,
+    folder,
+    litematic,
+    luanti,
+    luanti_database,
+    mesh,
+    nbt,
+    npz,
+    schematic,
+    sponge,
+    vox,
+)
 from ecs_audio.world.errors import OutsideError, WorldFormatError
 from ecs_audio.world.grid import Grid
 from ecs_audio.world.limits import MAX_DOCUMENT_BYTES
@@ -34,7 +47,7 @@ def read(
     `cell_size` is for another one than the file's. Raises WorldFormatError that names the file, OutsideError
     where there is nothing, and OSError.
     """
-    file = luanti.database(Path(path))
+    file = luanti_database.file_of(Path(path))
     try:
         if file.is_dir():
             grid, report = folder.read(folder.regions(file), palette, strict, part)
@@ -43,6 +56,8 @@ def read(
             found = _read(file, palette, strict, part, cell_size or 1.0)
         if part is not None:
             cut(found.grid, part)
+        # Who edits a world may do what files may not.
+        found.grid.max_rows = maxsize
     except OutsideError as error:
         raise OutsideError(f"{file} has nothing there: {error}.") from error
     except WorldFormatError as error:
@@ -52,7 +67,7 @@ def read(
 
 def _read(file: Path, palette: Palette, strict: bool, part: Window | None, cell_size: float) -> Reading:
     # A database is read piece by piece, so it may be of any size.
-    if contents(file, len(luanti.MAGIC)) == luanti.MAGIC:
+    if contents(file, len(luanti_database.MAGIC)) == luanti_database.MAGIC:
         grid, report = luanti.read(file, palette, strict, part)
         return Reading(grid, palette, 1.0, report)
     data = contents(file)

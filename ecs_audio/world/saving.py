@@ -15,7 +15,7 @@ import numpy as np
 from ecs_audio.world import npz, schem_out
 from ecs_audio.world.errors import WorldWarning
 from ecs_audio.world.grid import UNKNOWN, Grid
-from ecs_audio.world.limits import MAX_FILE_SECTIONS
+from ecs_audio.world.limits import MAX_FILE_SECTIONS, MAX_ROWS
 from ecs_audio.world.palette import Palette
 
 _WRITERS: Final = {".npz": npz.write, ".schem": schem_out.write}
@@ -34,6 +34,8 @@ def save(path: str | os.PathLike[str], grid: Grid, palette: Palette, cell_size: 
         raise FileNotFoundError(errno.ENOENT, "No such folder to save a world in", str(target.parent))
     if len(grid.flat) > MAX_FILE_SECTIONS:
         raise ValueError(f"The world has {len(grid.flat)} sections, of at most {MAX_FILE_SECTIONS} a file.")
+    if (rows := int(np.count_nonzero(grid.flat >= 0))) > MAX_ROWS:
+        raise ValueError(f"The world has {rows} sections of several materials, of at most {MAX_ROWS} a file.")
     temporary = target.with_name(f".{target.name}.{token_hex(4)}.part")
     try:
         with temporary.open("xb") as stream:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from ecs_audio.world import dense, nbt, numeric
 from ecs_audio.world.errors import WorldFormatError
 from ecs_audio.world.grid import Grid, make, section_count
-from ecs_audio.world.limits import MAX_CELLS, MAX_FILE_SECTIONS
+from ecs_audio.world.limits import MAX_CELLS, MAX_FILE_SECTIONS, MAX_ROWS
+from ecs_audio.world.load import Load
 from ecs_audio.world.palette import Palette
 
 _EDGES: Final = ("Width", "Height", "Length")
@@ -47,12 +48,12 @@ def read(tree: nbt.Tree, palette: Palette) -> Grid:
     blocks, data = _bytes(tree, "Blocks", count), _bytes(tree, "Data", count)
     high = _bytes(tree, "AddBlocks", (count + 1) // 2) if "AddBlocks" in tree else None
     named = dict(_named(tree))
-    known: dict[object, int] = {}
-    grid = make((0, 0, 0), size)
+    load = Load(palette)
+    grid = make((0, 0, 0), size, max_rows=MAX_ROWS)
     # A layer of sections at a time, so that never all ids lie there twice.
     for low in range(0, y, 16):
         start, end = low * x * z, min(low + 16, y) * x * z
-        ids = numeric.ids(_keys(blocks, data, high, start, end), palette, known, named)
+        ids = numeric.ids(_keys(blocks, data, high, start, end), load, named)
         dense.put(grid, (0, low, 0), ids.reshape(-1, z, x).transpose(2, 0, 1))
     return grid
 

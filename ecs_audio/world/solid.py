@@ -7,10 +7,17 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_audio.world import crossings, dense, points
+from ecs_audio.world import crossings, points, upright
 from ecs_audio.world.errors import WorldFormatError
 from ecs_audio.world.grid import Grid, make, section_count
-from ecs_audio.world.limits import MAX_CELLS, MAX_COORDINATE, MAX_CROSSINGS, MAX_FILE_SECTIONS, MAX_MESH_EDGE
+from ecs_audio.world.limits import (
+    MAX_CELLS,
+    MAX_COORDINATE,
+    MAX_CROSSINGS,
+    MAX_FILE_SECTIONS,
+    MAX_MESH_EDGE,
+    MAX_ROWS,
+)
 from ecs_audio.world.triangles import Surface, merged, parts, volumes
 
 _INWARDS: Final = 1e-4
@@ -61,7 +68,7 @@ def _grid(corners: NDArray[np.float64]) -> Grid:
         raise WorldFormatError(
             f"its triangles cross about {total:.3g} cells, more than {MAX_CROSSINGS}{advice}"
         )
-    return make(corner, (x, y, z))
+    return make(corner, (x, y, z), max_rows=MAX_ROWS)
 
 
 def _reach(corners: NDArray[np.float64]) -> tuple[int, int]:
@@ -102,7 +109,9 @@ def _fill(grid: Grid, corners: NDArray[np.float64], ids: NDArray[np.uint16]) -> 
     if not events:
         return
     z, x, y, triangle = (np.concatenate(some) for some in zip(*events, strict=True))
-    order = np.lexsort((y, z, x))
+    # One number each sorts faster than three.
+    width, depth = grid.hi[2] - grid.lo[2] + 1, grid.hi[1] - grid.lo[1] + 2
+    order = np.argsort(((x - grid.lo[0]) * width + z - grid.lo[2]) * depth + y - grid.lo[1], kind="stable")
     z, x, y, triangle = z[order], x[order], y[order], triangle[order]
     # Every line leaves what it enters, so that one sum over all of them begins at 0 on each.
     after = np.cumsum(step[triangle], dtype=np.int64)
@@ -110,30 +119,7 @@ def _fill(grid: Grid, corners: NDArray[np.float64], ids: NDArray[np.uint16]) -> 
     begin, end = np.flatnonzero((before <= 0) & (after > 0)), np.flatnonzero((before > 0) & (after <= 0))
     is_some = y[end] > y[begin]
     begin, end = begin[is_some], end[is_some]
-    _write(grid, x[begin], z[begin], y[begin], y[end], ids[triangle[begin]])
-
-
-def _write(
-    grid: Grid,
-    x: NDArray[np.int64],
-    z: NDArray[np.int64],
-    begin: NDArray[np.int64],
-    end: NDArray[np.int64],
-    ids: NDArray[np.uint16],
-) -> None:
-    """Write upright runs of cells that do not overlap, a column of sections at a time."""
-    low, depth = grid.lo[1], grid.hi[1] - grid.lo[1]
-    tile = ((x >> 4) - grid.base[0]) * grid.slots.shape[2] + (z >> 4) - grid.base[2]
-    order = np.argsort(tile, kind="stable")
-    borders = np.flatnonzero(np.diff(tile[order], prepend=-1, append=-1))
-    for first, last in zip(borders[:-1].tolist(), borders[1:].tolist(), strict=True):
-        some = order[first:last]
-        change = np.zeros((16, depth + 1, 16), np.int32)
-        value = ids[some].astype(np.int32)
-        np.add.at(change, (x[some] & 15, np.clip(begin[some] - low, 0, depth), z[some] & 15), value)
-        np.add.at(change, (x[some] & 15, np.clip(end[some] - low, 0, depth), z[some] & 15), -value)
-        filled = np.cumsum(change, axis=1)[:, :depth].astype(np.uint16)
-        dense.put(grid, (int(x[some[0]]) >> 4 << 4, low, int(z[some[0]]) >> 4 << 4), filled)
+    upright.put(grid, x[begin], z[begin], y[begin], y[end], ids[triangle[begin]])
 
 
 def _facing(corners: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,6 +1,7 @@
 """Sponge schematics (`.schem`), versions 1 to 3: a box of cells in one NBT document."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,14 @@ from ecs_audio.world.arguments import Cell, origin3, real
 from ecs_audio.world.boxes import depths
 from ecs_audio.world.errors import WorldFormatError
 from ecs_audio.world.grid import Grid, make, section_count
-from ecs_audio.world.limits import MAX_CELL_SIZE, MAX_CELLS, MAX_FILE_SECTIONS, MAX_NAMES, MIN_CELL_SIZE
+from ecs_audio.world.limits import (
+    MAX_CELL_SIZE,
+    MAX_CELLS,
+    MAX_FILE_SECTIONS,
+    MAX_NAMES,
+    MAX_ROWS,
+    MIN_CELL_SIZE,
+)
 from ecs_audio.world.palette import NO_NAME, Palette
 from ecs_audio.world.schem_out import read_back
 
@@ -59,7 +67,7 @@ def read(data: bytes, palette: Palette) -> tuple[Grid, float]:
     if x * y * z > len(packed):
         raise WorldFormatError(f"its {x}x{y}x{z} cells have only {len(packed)} bytes of block data")
     table = _table(names, palette)
-    grid = make(origin, (x, y, z))
+    grid = make(origin, (x, y, z), max_rows=MAX_ROWS)
     # A layer of sections at a time, so that never all ids lie there twice.
     layers = list(depths(origin[1], y))
     low = origin[1]
@@ -146,18 +154,20 @@ def _end(data: NDArray[np.uint8], at: int, count: int) -> int:
     return end
 
 
-def _varints(data: NDArray[np.uint8], at: int) -> NDArray[np.uint8] | NDArray[np.uint32]:
+def _varints(data: NDArray[np.uint8], at: int) -> NDArray[Any]:
     """Decode numbers of seven bits a byte, low bits first; those beyond all palettes become MAX_NAMES."""
     last = data < 128
     if last.all():
         return data
-    ends = np.flatnonzero(last)
-    starts = np.concatenate((ends[:1] * 0, ends[:-1] + 1))
-    lengths = ends - starts + 1
-    if int(lengths.max()) > _MAX_VARINT:
+    more = ~last
+    if bool((more[2:] & more[1:-1] & more[:-2]).any()):
         raise WorldFormatError(f"its block data has a number of over {_MAX_VARINT} bytes after byte {at}")
-    numbers = (data[starts] & 127).astype(np.uint32)
-    for byte in range(1, int(lengths.max())):
-        longer = np.flatnonzero(lengths > byte)
-        numbers[longer] |= (data[starts[longer] + byte] & 127).astype(np.uint32) << np.uint32(7 * byte)
-    return np.minimum(numbers, np.uint32(MAX_NAMES))
+    # Read at the last byte of each number, whose upper bits it has: those before it follow below.
+    is_third = more[1:-1] & more[:-2]
+    bits: NDArray[Any] = (data & 127).astype(np.uint32 if is_third.any() else np.uint16)
+    numbers = bits.copy()
+    numbers[1:] = np.where(more[:-1], bits[1:] << 7 | bits[:-1], bits[1:])
+    if bits.itemsize > 2:
+        numbers[2:] = np.where(is_third, numbers[2:] << 7 | bits[:-2], numbers[2:])
+    found: NDArray[Any] = np.minimum(numbers[last], bits.dtype.type(MAX_NAMES))
+    return found

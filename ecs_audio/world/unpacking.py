@@ -7,11 +7,10 @@ from typing import Any, Final
 
 from ecs_audio.world import nbt
 from ecs_audio.world.errors import WorldFormatError
+from ecs_audio.world.limits import MAX_CHUNK_BYTES
+from ecs_audio.world.load import Load
 
 _GZIP, _ZLIB, _NONE, _LZ4 = 1, 2, 3, 4
-
-_GROWTH: Final = {_GZIP: 1032, _ZLIB: 1032, _NONE: 1, _LZ4: 255}
-"""The most bytes that one byte can unpack to."""
 
 _HEAD: Final = struct.Struct("<8sBIII")
 """Of a block: its magic, how it is kept, its size in the file and unpacked, and a checksum."""
@@ -21,27 +20,26 @@ _MAX_BLOCK: Final = 2**25
 """The largest block that the format knows."""
 
 
-def most(compression: int, size: int) -> int:
-    """Return how many bytes a chunk of a size can unpack to at most. Raises WorldFormatError."""
-    if compression not in _GROWTH:
+def unpack(packed: bytes, compression: int, load: Load) -> bytes:
+    """Return the contents of a chunk, at most MAX_CHUNK_BYTES, paid for by its load also where they are bad.
+
+    Raises WorldFormatError.
+    """
+    load.bytes_left -= len(packed)
+    if compression in (_GZIP, _ZLIB):
+        return nbt.decompress(packed, MAX_CHUNK_BYTES, load)
+    if compression == _LZ4:
+        return _lz4(packed, load)
+    if compression != _NONE:
         raise WorldFormatError(
             f"its compression {compression} is none of 1 (gzip), 2 (zlib), 3 (none) and 4 (LZ4)"
         )
-    return _GROWTH[compression] * size
-
-
-def unpack(packed: bytes, compression: int, limit: int) -> bytes:
-    """Return the contents of a chunk, at most `limit` bytes. Raises WorldFormatError."""
-    if compression == _LZ4:
-        return _lz4(packed, limit)
-    if compression != _NONE:
-        return nbt.decompress(packed, limit)
-    if len(packed) > limit:
-        raise WorldFormatError(f"it has more than {limit} bytes")
+    if len(packed) > MAX_CHUNK_BYTES:
+        raise WorldFormatError(f"it has more than {MAX_CHUNK_BYTES} bytes")
     return packed
 
 
-def _lz4(data: bytes, limit: int) -> bytes:
+def _lz4(data: bytes, load: Load) -> bytes:
     """Unpack blocks of LZ4, each behind a head of its own, up to an empty one.
 
     Checksums are not looked at: the NBT within is checked anyhow.
@@ -57,10 +55,11 @@ def _lz4(data: bytes, limit: int) -> bytes:
         if magic != _MAGIC or kept & 0xF0 not in (_KEPT_AS_IT_IS, _PACKED):
             raise WorldFormatError(f"its LZ4 data has no block before byte {at}")
         total += unpacked
-        if total > limit:
-            raise WorldFormatError(f"its LZ4 data unpacks to more than {limit} bytes")
+        if total > MAX_CHUNK_BYTES:
+            raise WorldFormatError(f"its LZ4 data unpacks to more than {MAX_CHUNK_BYTES} bytes")
         if unpacked > _MAX_BLOCK or size > len(data) - at:
             raise WorldFormatError(f"its LZ4 data has a block before byte {at} that does not fit the chunk")
+        load.bytes_left -= unpacked
         if not unpacked:
             return b"".join(parts)
         part = data[at : at + size]

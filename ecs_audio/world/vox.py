@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from ecs_audio.world import points, vox_scene
 from ecs_audio.world.errors import WorldFormatError
 from ecs_audio.world.grid import Grid, make, section_count
-from ecs_audio.world.limits import MAX_CELLS, MAX_FILE_SECTIONS, MAX_TAGS
+from ecs_audio.world.limits import MAX_CELLS, MAX_FILE_SECTIONS, MAX_ROWS, MAX_TAGS
 from ecs_audio.world.palette import Palette
 from ecs_audio.world.vox_colours import default_colours, names_of
 
 _MAX_EDGE: Final = 256
 """Coordinates of voxels are bytes."""
-_MAX_VOXELS: Final = 2**26
+_MAX_VOXELS: Final = 3 * 2**24
 """Of all placed models together: a small file may place one model many times."""
 _VOXELS_AT_ONCE: Final = 2**18
 
@@ -135,7 +135,7 @@ def _grid(models: list[Model], placed: list[vox_scene.Placed], ids: NDArray[np.u
         raise WorldFormatError(f"its {x}x{y}x{z} cells are more than {MAX_CELLS}")
     if section_count((0, 0, 0), (x, y, z)) > MAX_FILE_SECTIONS:
         raise WorldFormatError(f"its {x}x{y}x{z} cells touch more than {MAX_FILE_SECTIONS} sections")
-    grid = make((0, 0, 0), (x, y, z))
+    grid = make((0, 0, 0), (x, y, z), max_rows=MAX_ROWS)
     for one in placed:
         voxels = models[one.model].voxels
         for start in range(0, len(voxels), _VOXELS_AT_ONCE):

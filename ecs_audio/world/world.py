@@ -12,16 +12,16 @@ from numpy.typing import ArrayLike, NDArray
 from ecs_audio.world import boxes, carving, dense, filling, joining, reading, saving
 from ecs_audio.world import grid as grids
 from ecs_audio.world.arguments import Real3, Whole3, ids3, origin3, real, real3, size3, whole3
+from ecs_audio.world.cells import Cells
 from ecs_audio.world.edits import CAPACITY, dirty_sections
 from ecs_audio.world.errors import OutsideError
-from ecs_audio.world.heights import heights
-from ecs_audio.world.limits import MAX_CELL_SIZE, MAX_CELLS, MAX_COORDINATE, MIN_CELL_SIZE
+from ecs_audio.world.limits import MAX_CELL_SIZE, MAX_COORDINATE, MIN_CELL_SIZE
 from ecs_audio.world.materials import Materials
-from ecs_audio.world.palette import AIR, Palette
+from ecs_audio.world.palette import Palette
 from ecs_audio.world.window import window
 
 
-class World:
+class World(Cells):
     """A box of cells, each of one material; y is up. Made by `World.empty`, `World.unknown` or `World.load`.
 
     Kernels read `slots`, `cells`, `section_origin` and `palette`; take them anew after every edit, since an
@@ -106,7 +106,8 @@ class World:
         box is that of the whole file; of a folder too large for a world, what fits around the point. Bad
         chunks are left out, and `report` names them, unless `strict`. `cell_size` [m] is for another one than
         the file's, which is 1 where it says nothing, as a mesh. Raises WorldFormatError for what cannot
-        be trusted, OutsideError (a ValueError) where nothing lies around the point, and OSErrors.
+        be trusted or would take too long, OutsideError (a ValueError) where nothing lies around the point,
+        and OSErrors.
         """
         part = None if around is None else window(around, radius)
         size = None if cell_size is None else real("cell_size", cell_size, MIN_CELL_SIZE, MAX_CELL_SIZE)
@@ -156,16 +157,6 @@ class World:
         """
         saving.save(path, self._grid, self.palette, self.cell_size)
 
-    @property
-    def slots(self) -> NDArray[np.int32]:
-        """Sections: -1 unknown, -2 - id uniform, else the row in `cells` of a mixed one, shape [x, y, z]."""
-        return self._grid.slots
-
-    @property
-    def cells(self) -> NDArray[np.uint16]:
-        """Ids of mixed sections by (y & 15) << 8 | (z & 15) << 4 | (x & 15), shape [rows, 4096]."""
-        return self._grid.cells
-
     def set(self, cell: Whole3, name: str) -> None:
         """Write one cell. Raises IndexError outside the declared box."""
         grid = self._writable()
@@ -213,30 +204,6 @@ class World:
         if box is not None:
             self._record(*box[0], *box[1])
 
-    def ids(self, lo: Whole3, hi: Whole3) -> NDArray[np.uint16]:
-        """Return the palette ids of a half-open box, air where unknown or outside, shape [dx, dy, dz]."""
-        corner, end = whole3("lo", lo), whole3("hi", hi)
-        dx, dy, dz = (max(0, b - a) for a, b in zip(corner, end, strict=True))
-        if max(dx, dy, dz, dx * dy * dz) > MAX_CELLS:
-            raise ValueError(f"hi must leave at most {MAX_CELLS} cells from lo on, got {corner} to {end}.")
-        return dense.ids(self._grid, corner, (dx, dy, dz))
-
-    def material(self, cell: Whole3) -> str:
-        """Return the block name of a cell, "air" where it is unknown or outside."""
-        x, y, z = whole3("cell", cell)
-        slot = self._slot(x, y, z)
-        if slot >= 0:
-            return self.palette.names[self._grid.cells.item(slot, (y & 15) << 8 | (z & 15) << 4 | (x & 15))]
-        return AIR if slot == grids.UNKNOWN else self.palette.names[grids.AIR - slot]
-
-    def is_known(self, cell: Whole3) -> bool:
-        """Return whether a cell is loaded; cells outside the declared box are not."""
-        return self._slot(*whole3("cell", cell)) != grids.UNKNOWN
-
-    def heights(self) -> NDArray[np.int64]:
-        """Return y of the highest cell of each column that is not open, origin y - 1 if none, [x, z]."""
-        return heights(self._grid, self.palette.kind)
-
     def dirty_sections(self, since: int) -> NDArray[np.int64]:
         """Return the coordinates of sections touched after revision `since`, each once, shape [n, 3].
 
@@ -259,14 +226,6 @@ class World:
         twin.is_snapshot = True
         return twin
 
-    def section_counts(self) -> grids.SectionCounts:
-        """Return how many sections are empty, uniform, mixed and unknown."""
-        return grids.section_counts(self._grid)
-
-    def memory(self) -> int:
-        """Return the bytes of all arrays of this world, whether snapshots share them or not."""
-        return grids.memory(self._grid) + self.palette.memory() + self.edits.nbytes
-
     def __repr__(self) -> str:
         kind = "snapshot of a world" if self.is_snapshot else "world"
         lo, hi = self._grid.lo, self._grid.hi
@@ -276,13 +235,6 @@ class World:
         if self.is_snapshot:
             raise ValueError("A snapshot is read-only: edit the world it was taken from.")
         return self._grid
-
-    def _slot(self, x: int, y: int, z: int) -> int:
-        grid = self._grid
-        (x0, y0, z0), (x1, y1, z1) = grid.lo, grid.hi
-        if not (x0 <= x < x1 and y0 <= y < y1 and z0 <= z < z1):
-            return grids.UNKNOWN
-        return grid.flat.item(grids.place(grid, x, y, z))
 
     def _record(self, *box: int) -> None:
         self.edits[self.revision % CAPACITY] = box
