@@ -1,15 +1,38 @@
-"""A browser without a screen, which opens our pages and notes what it logs and asks for."""
+"""Our pages as a reader finds them, and as a browser without a screen shows them, with what it logs."""
 
 from __future__ import annotations
 
 import json
 import shutil
 from contextlib import contextmanager
+from html.parser import HTMLParser
 
 import pytest
 
 MODELS = "const models = [...new Set(Bokeh.documents[0].roots().flatMap((r) => [...r.references()]))];"
 """Begins a script that looks for Bokeh's `models` by name."""
+
+
+class Words(HTMLParser):
+    """The words of a page as a reader sees them, and the addresses in its tags."""
+
+    def __init__(self, file):
+        super().__init__()
+        self.words, self.addresses, self.tags, self._inside = [], [], [], ""
+        self.feed(file.read_text("utf-8"))
+        self.text = " ".join(word for word in self.words if word)
+
+    def handle_starttag(self, tag, attributes):
+        self._inside = tag
+        self.tags.append(tag)
+        self.addresses += [value for name, value in attributes if name in ("src", "href", "srcset", "data")]
+
+    def handle_endtag(self, tag):
+        self._inside = ""
+
+    def handle_data(self, data):
+        if self._inside not in ("script", "style"):
+            self.words.append(data.strip())
 
 
 @contextmanager

@@ -8,11 +8,10 @@ import os
 import re
 import subprocess
 import sys
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from browser import MODELS, check_quiet, chromium, columns, open_page, wait
+from browser import MODELS, Words, check_quiet, chromium, columns, open_page, wait
 from click.testing import CliRunner
 
 from ecs_audio.bench import history, record
@@ -112,28 +111,6 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def page(folder):
     return folder / "out/bench/index.html"
-
-
-class Words(HTMLParser):
-    """The words of a page as a reader sees them, and the addresses in its tags."""
-
-    def __init__(self, file):
-        super().__init__()
-        self.words, self.addresses, self.tags, self._inside = [], [], [], ""
-        self.feed(file.read_text("utf-8"))
-        self.text = " ".join(word for word in self.words if word)
-
-    def handle_starttag(self, tag, attributes):
-        self._inside = tag
-        self.tags.append(tag)
-        self.addresses += [value for name, value in attributes if name in ("src", "href", "srcset", "data")]
-
-    def handle_endtag(self, tag):
-        self._inside = ""
-
-    def handle_data(self, data):
-        if self._inside not in ("script", "style"):
-            self.words.append(data.strip())
 
 
 def past_of(page):

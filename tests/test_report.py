@@ -5,12 +5,11 @@ import json
 import math
 import re
 import sys
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
 import pytest
-from browser import MODELS, check_quiet, chromium, columns, open_page, wait
+from browser import MODELS, Words, check_quiet, chromium, columns, open_page, wait
 from click.testing import CliRunner
 
 import ecs_audio as ea
@@ -87,31 +86,6 @@ def of_raid(tmp_path_factory):
     return file, json.loads(found.stdout)
 
 
-class Texts(HTMLParser):
-    """The words of a page as a reader sees them, and the addresses in its tags."""
-
-    def __init__(self, file):
-        super().__init__()
-        self.words, self.addresses, self.tags, self._inside = [], [], [], ""
-        self.feed(file.read_text("utf-8"))
-
-    def handle_starttag(self, tag, attributes):
-        self._inside = tag
-        self.tags.append(tag)
-        self.addresses += [value for name, value in attributes if name in ("src", "href", "srcset", "data")]
-
-    def handle_endtag(self, tag):
-        self._inside = ""
-
-    def handle_data(self, data):
-        if self._inside not in ("script", "style"):
-            self.words.append(data.strip())
-
-    @property
-    def text(self):
-        return " ".join(word for word in self.words if word)
-
-
 def scene_of(file):
     found = re.search(r'id="scene">(.*?)</script>', file.read_text("utf-8"), re.DOTALL)
     return json.loads(found[1])
@@ -131,7 +105,7 @@ def diary_of(scenario):
 class TestThePage:
     def test_it_says_what_ran_and_how_to_get_it_again(self, of_raid):
         file, found = of_raid
-        text = Texts(file).text
+        text = Words(file).text
         for said in (
             "raid rendered, not checked",
             f"seed {found['seed']} parameters sources = 100, seconds = 2.0, seed = 0",
@@ -147,27 +121,27 @@ class TestThePage:
     def test_a_failed_check_is_told_in_its_own_words(self, corner):
         file, found = corner
         assert found["check"] == {"passed": False, "message": "it is <b>not</b> loud"}
-        assert "corner failed it is <b>not</b> loud" in Texts(file).text
+        assert "corner failed it is <b>not</b> loud" in Words(file).text
 
     def test_a_passed_check_is_told(self, tmp_path):
         (tmp_path / "corner.py").write_text(CORNER, encoding="utf-8")
         file = tmp_path / "of" / "it.html"
         run(tmp_path / "corner.py", "--set", "note=loud", "--check", "--no-output", "--report", file)
-        assert "corner passed" in Texts(file).text
+        assert "corner passed" in Words(file).text
 
     def test_no_text_becomes_a_tag_or_ends_a_script(self, corner, of_raid):
-        page = Texts(corner[0])
+        page = Words(corner[0])
         assert "note = </script><b>bold</b>" in page.text
         counts = [page.tags.count(tag) for tag in ("b", "i", "script")]
         assert counts == [
             7,
             1,
-            Texts(of_raid[0]).tags.count("script"),
+            Words(of_raid[0]).tags.count("script"),
         ]  # of the tiles, of the ground's colours
         assert "</script>near" in scene_of(corner[0])["names"]
 
     def test_it_loads_nothing(self, of_raid):
-        page = Texts(of_raid[0])
+        page = Words(of_raid[0])
         assert page.addresses
         assert all(address.startswith("data:") for address in page.addresses)
         assert "default-src 'none'" in of_raid[0].read_text("utf-8")
@@ -185,7 +159,7 @@ class TestThePage:
     @pytest.mark.parametrize("arguments", [("--acoustics", "off"), ("--seconds", 0.001)])
     def test_any_run_has_one(self, arguments, tmp_path):
         run("wall", "--no-output", "--report", tmp_path / "it.html", *arguments)
-        assert "wall rendered, not checked" in Texts(tmp_path / "it.html").text
+        assert "wall rendered, not checked" in Words(tmp_path / "it.html").text
 
     def test_silence_has_one(self, tmp_path):
         script = tmp_path / "silence.py"
@@ -196,7 +170,7 @@ class TestThePage:
             encoding="utf-8",
         )
         run(script, "--no-output", "--report", tmp_path / "it.html")
-        assert "peak silence" in Texts(tmp_path / "it.html").text
+        assert "peak silence" in Words(tmp_path / "it.html").text
 
     def test_without_bokeh_one_sentence_says_what_to_install_and_nothing_is_rendered(
         self, tmp_path, monkeypatch
@@ -245,7 +219,7 @@ class TestTheNumbers:
         assert data["time"][0] == 0.0
 
     def test_reference_places_are_the_presets(self, of_raid):
-        text = Texts(of_raid[0]).text
+        text = Words(of_raid[0]).text
         for name in ("street", "canyon", "room", "hall"):
             rt60 = np.array(preset(name).rt60)
             scale = int(np.argmax(preset(name).room_gain))
