@@ -110,12 +110,13 @@ def found(recorded, rendered):
 
 
 def align(recorded, rendered):
-    """The longest stretch that is equal sample for sample: starts in recorded and rendered, and length."""
+    """Stretches that are equal sample for sample: the longest one's starts in recorded and rendered, and its
+    length; frames of all together. A machine that stands still makes several of one."""
     which_one = found(recorded, rendered)
     goes_on = (which_one[1:] == which_one[:-1] + 1) & (which_one[:-1] >= 0)
     edges = np.flatnonzero(np.diff(np.concatenate([[False], goes_on, [False]]).astype(int)))
     if not len(edges):
-        return 0, 0, 0
+        return 0, 0, 0, 0
     starts, lengths = edges[::2], edges[1::2] - edges[::2] + 1
     best = np.argmax(lengths)
-    return int(starts[best]), int(which_one[starts[best]]), int(lengths[best])
+    return int(starts[best]), int(which_one[starts[best]]), int(lengths[best]), int(lengths.sum())

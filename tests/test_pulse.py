@@ -24,9 +24,9 @@ numbers, held = random.sample(range(550_000), 550_000), []
 
 def hog():
     while outlet.state == "playing":
-        began = time.perf_counter()
+        read, began = int(ring.clock[READ]), time.perf_counter()
         sorted(numbers)
-        held.append(time.perf_counter() - began)
+        held.append((time.perf_counter() - began, (int(ring.clock[READ]) - read) / 48000))
 
 outlet = Outlet(ring, device="pulse", callback=route)
 outlet.open()
@@ -65,13 +65,13 @@ def play(server, *arguments):
 @pytest.mark.parametrize("route", ["compiled", "python"])
 def test_the_server_gets_what_was_rendered_sample_for_sample(server, route):
     recorded, status = play(server, route, "4", "")
-    _, rendered, length = pulse.align(recorded, pulse.noise(4 * 48_000))
-    assert length >= 2 * 48_000
+    _, rendered, length, equal = pulse.align(recorded, pulse.noise(4 * 48_000))
+    assert equal >= 2 * 48_000
     assert status["route"] == route
     assert status["state"] == "playing"
     assert status["threads"] == ["MainThread"]
     assert 4.0 < status["maximum_latency"] < 4.3
-    print(f"{route}: {length} equal frames from {rendered} on, {status}")
+    print(f"{route}: {equal} equal frames, {length} of them from {rendered} on, {status}")
 
 
 def test_a_thread_that_holds_pythons_lock_does_not_disturb_the_compiled_callback(server):
@@ -79,14 +79,17 @@ def test_a_thread_that_holds_pythons_lock_does_not_disturb_the_compiled_callback
         recorded, status = play(server, route, str(seconds), "hog")
         which_one = pulse.found(recorded, pulse.noise(seconds * 48_000))
         known = np.flatnonzero(which_one >= 0)
-        held = np.median(status["held"])
         found = len(known) / (known[-1] - known[0] + 1)
-        print(f"{route}: {found:.4f} of the frames; Python's lock is held for {1e3 * held:.0f} ms")
-        assert held > 0.05
-        return found
+        held, heard = np.array(status["held"]).T
+        share = np.median(heard / held)
+        print(
+            f"{route}: {found:.4f} of the frames; of {1e3 * np.median(held):.0f} ms held, {share:.3f} heard"
+        )
+        assert np.median(held) > 0.05
+        return share
 
-    # In a crowd, a server that gets no processor loses frames as well, but not every time.
-    assert any(share("compiled", 3) >= 0.999 for _ in range(3))
+    # The median: in a crowd, a server that gets no processor loses frames as well, but not in every hold.
+    assert share("compiled", 3) > 0.9
     assert share("python", 1) < 0.5
 
 

