@@ -23,7 +23,7 @@ from ecs_audio.systems.classify import classify
 from ecs_audio.systems.entry import entry_of
 from ecs_audio.systems.feed import feed, forget_echoes
 from ecs_audio.systems.ingest import forget_world, ingest, take_gains
-from ecs_audio.systems.mix import block_of, fill
+from ecs_audio.systems.mix import block_of, fill, places_of
 from ecs_audio.systems.move import move
 from ecs_audio.systems.play import conduct, play, tune
 from ecs_audio.systems.probe import Room
@@ -171,18 +171,22 @@ class Engine(Paced):
         """Fill and return the next block, float32 (frames, 2).
 
         Without `out` it is a read-only view that is valid until the next call. Raises ValueError for
-        more than `max_block` frames, or an `out` of another shape or type, RuntimeError while a loop of its
-        own renders ahead.
+        more than `max_block` frames, or an `out` of another shape or type or that is read-only, RuntimeError
+        while a loop of its own renders ahead.
         """
         self._check_open()
         if self._live is not None:
             raise RuntimeError("speakers render this engine; close them to render blocks yourself")
         block = block_of(self._block, frames, out)
-        sinc = self.settings.interpolation == "sinc8"
-        fill(block, self._lanes, self._buses, self._master, self.clips, sinc=sinc)
+        if self._places is None:
+            self._places = places_of(self._desk)
+        fill(block, self._places, self.clips, sinc=self.settings.interpolation == "sinc8")
         if out is None:
             block.flags.writeable = False
-        return block
+            return block
+        if block is not out:
+            out[:] = block
+        return out
 
     # Housekeeping.
 

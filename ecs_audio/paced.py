@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_audio.clips import Clips
-from ecs_audio.components.master import QUANTUM
+from ecs_audio.components.master import MIXED, QUANTUM
 from ecs_audio.governor import Governor
 from ecs_audio.moving import Moving
 from ecs_audio.settings import Settings
@@ -49,7 +49,7 @@ class Paced(Moving):
         if self._live is not None:
             raise RuntimeError("this engine is live already; it has one loop, for one pair of speakers")
         live = Live(
-            self.sources, self._sounds, self.voices, self._lanes, self._buses, self._master, self.clips,
+            self.sources, self._sounds, self.voices, self._desk, self._buses, self._master, self.clips,
             self.settings, ring, seconds,
         )  # fmt: skip
         live.skip(self._frame_at(self._time))
@@ -70,8 +70,8 @@ class Paced(Moving):
         live, master = self._live, self._master
         if live is not None:
             live.hear()
-            master.mixed_frames = live.mixed_frames
-            moved = live.pace.move(self._frame_at(self._time), master.mixed_frames, self._frames)
+            mixed = master.clock[MIXED] = live.mixed_frames
+            moved = live.pace.move(self._frame_at(self._time), mixed, self._frames)
             self._shift += moved
             self._frames += moved
         now = self._frame_at(self._time)
@@ -80,7 +80,8 @@ class Paced(Moving):
             heard = live.heard_from(now)
             return now, frames, heard, heard - now
         # A host that was late for long renders ahead of its ticks: what starts now starts now.
-        return now, frames, master.mixed_frames, min(master.mixed_frames - now, 2 * QUANTUM)
+        mixed = master.mixed_frames
+        return now, frames, mixed, min(mixed - now, 2 * QUANTUM)
 
     def _frame_at(self, time: float) -> int:
         """The frame of a time [s] of the host's."""

@@ -7,6 +7,7 @@ from os import PathLike
 from typing import Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ecs_audio import entities
 from ecs_audio.clips import Clips, ClipWarning
@@ -21,6 +22,7 @@ from ecs_audio.settings import Settings
 from ecs_audio.spawn import Options, source_values, vary
 from ecs_audio.systems.feed import MARGIN, STREAMING, Track
 from ecs_audio.systems.live import Live
+from ecs_audio.systems.mix import desk_of
 from ecs_audio.systems.play import lanes_for_echoes, lanes_for_sources
 from ecs_audio.telemetry import Telemetry
 
@@ -58,6 +60,8 @@ class Sounding:
         self._lanes = VoiceColumns(*[*columns, self.voices.signal])
         self._buses = Buses(self.rate)
         self._master = Master()
+        self._desk = desk_of(self._lanes, self._buses, self._master)
+        self._places: NDArray[np.int64] | None = None
         self._passed, self._frames = 0.0, 0
         self._spawned = 0
 

@@ -11,10 +11,12 @@ QUANTUM = 64
 """Frames that are mixed together."""
 QUANTA = 32
 """Quanta mixed in one go, at most."""
+MIXED, RENDERED, READY, READY_UNTIL, RAMP_END = range(5)
+"""Places in `Master.clock`."""
 
 
 class Master:
-    """Arrays between the lanes and the block. Set by `mix`."""
+    """Arrays between the lanes and the block. Set by `fill_block`."""
 
     def __init__(self) -> None:
         self.steps = aligned_zeros(34 * 16)
@@ -33,10 +35,6 @@ class Master:
         """The last of them, which the limiter still holds back."""
         self.ready = aligned_zeros(QUANTUM * QUANTA, 2)
         """What came out of the limiter last."""
-        self.ready_until = 0
-        """Frame up to which `ready` reaches."""
-        self.ready_frames = 0
-        """Frames in `ready`."""
         self.needed = np.ones(QUANTUM, np.float32)
         """Gain that each frame of `delayed` asks for."""
         self.held = np.ones(QUANTUM, np.float32)
@@ -45,21 +43,29 @@ class Master:
         """Scratch of the limiter."""
         self.limiter = np.ones(2, np.float32)
         """Gain before averaging; smallest gain since the last tick."""
-        self.mixed_frames = 0
-        """Frames mixed so far, a multiple of the quantum; the next tick acts from here."""
-        self.rendered_frames = 0
+        self.clock = np.zeros(5, np.int64)
+        """Frames MIXED so far, a multiple of the quantum, from which the next tick acts; frames RENDERED,
+        which were given out; frames in `ready`, and where they end; the frame at which lanes reach their
+        targets, set by `play`."""
+
+    @property
+    def mixed_frames(self) -> int:
+        """Frames mixed so far."""
+        return int(self.clock[MIXED])
+
+    @property
+    def rendered_frames(self) -> int:
         """Frames given out so far."""
-        self.ramp_end = 0
-        """Frame at which the lanes reach their targets. Set by `play`."""
+        return int(self.clock[RENDERED])
 
     @property
     def left(self) -> NDArray[np.float32]:
         """What is ready and not given out."""
-        count = self.ready_until - self.rendered_frames
-        return self.ready[self.ready_frames - count : self.ready_frames]
+        end = int(self.clock[READY])
+        return self.ready[end - int(self.clock[READY_UNTIL] - self.clock[RENDERED]) : end]
 
     def resume_at(self, mixed_frames: int) -> None:
         """Go on after a loop that mixed so far, and gave out all that was ready."""
-        self.mixed_frames = mixed_frames
-        self.rendered_frames = self.ready_until = max(mixed_frames - QUANTUM, 0)
-        self.ready_frames = QUANTUM
+        self.clock[MIXED] = mixed_frames
+        self.clock[RENDERED] = self.clock[READY_UNTIL] = max(mixed_frames - QUANTUM, 0)
+        self.clock[READY] = QUANTUM

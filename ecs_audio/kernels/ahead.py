@@ -8,19 +8,11 @@ import numpy as np
 from numba import types
 
 from ecs_audio.kernels.atomic import load_acquire, store_release
-from ecs_audio.kernels.columns import (
-    BUS_COLUMNS,
-    MASTER_COLUMNS,
-    SOUND_COLUMNS,
-    VOICE_COLUMNS,
-    BusColumns,
-    MasterColumns,
-    SoundColumns,
-    VoiceColumns,
-)
+from ecs_audio.kernels.block import CALLS, DESK, Desk, mix_next
+from ecs_audio.kernels.columns import SOUND_COLUMNS, BusColumns, SoundColumns
 from ecs_audio.kernels.cue import PLAYING, Playing, copy_rows, recall, retain
 from ecs_audio.kernels.deliver import READ, WRITTEN
-from ecs_audio.kernels.hadamard import AWAKE, CLOSES, CLOSING, OPENING, WANTED
+from ecs_audio.kernels.hadamard import AWAKE, CLOSES, CLOSING, WANTED
 from ecs_audio.kernels.jit import (
     F4_1,
     F4_2,
@@ -37,10 +29,8 @@ from ecs_audio.kernels.jit import (
     kernel,
     law,
 )
-from ecs_audio.kernels.limiter import RELEASE_SECONDS, limit
-from ecs_audio.kernels.mix import FADE_SECONDS, mix_quanta
+from ecs_audio.kernels.mix import FADE_SECONDS
 from ecs_audio.kernels.pointers import caller_of, clock_by, floats_at, integers_at, sleep_by
-from ecs_audio.kernels.reverb import reverberate
 from ecs_audio.kernels.steer import steer
 from ecs_audio.kernels.strip import QUANTUM
 
@@ -54,9 +44,9 @@ SECONDS, NANOSECONDS = 16, 17
 """What the system's clock writes."""
 PLACES = 24
 
-# Places among the addresses it calls.
-STEER, MIX, REVERBERATE, LIMIT, SLEEP, NAP, CLOCK, WHICH, NOW = range(9)
-"""Of four kernels; of a C function that sleeps, and how long between two looks at a full ring; of one that
+# Places among the addresses it calls, behind those of the mix.
+STEER, SLEEP, NAP, CLOCK, WHICH, NOW = range(CALLS, CALLS + 6)
+"""Of a kernel; of a C function that sleeps, and how long between two looks at a full ring; of one that
 tells the time, of which clock, and where to."""
 
 # Places among a cue's numbers.
@@ -75,8 +65,7 @@ WINDOW = 512
 EASED = 0.04
 """Share that a new load has in the eased one: 0.25 s."""
 
-_steer, _mix = caller_of(types.none, steer), caller_of(types.int64, mix_quanta)
-_reverberate, _limit = caller_of(types.int64, reverberate), caller_of(types.none, limit)
+_steer = caller_of(types.none, steer)
 
 
 class Control(NamedTuple):
@@ -166,8 +155,7 @@ def give_out(ready: Array, ring: Array, at: int, ending: bool, left: int, fade: 
 
 
 @kernel(
-    CONTROL, QUEUE, COPIES, SOUND_COLUMNS, PLAYING, VOICE_COLUMNS, I8, BUS_COLUMNS, BUS_COLUMNS,
-    MASTER_COLUMNS, F4_2, U1, U1, F8,
+    CONTROL, QUEUE, COPIES, SOUND_COLUMNS, PLAYING, DESK, I8, U1, U1, F8,
 )  # fmt: skip
 def render_ahead(
     control: Control,
@@ -175,26 +163,23 @@ def render_ahead(
     copies: Copies,
     s: SoundColumns,
     playing: Playing,
-    v: VoiceColumns,
+    desk: Desk,
     echoes: int,
-    near: BusColumns,
-    far: BusColumns,
-    m: MasterColumns,
-    table: Array,
     sinc: int,
     off: int,
     rate: float,
 ) -> None:
     """Mix into the ring until STOP, always AHEAD frames before the reader, then fade out in 5 ms.
 
-    s: columns for the cue in hand. playing: by slot. v, near, far, m: voices, reverbs and master; echoes: the
-    first lane for echoes. table, sinc: see `mix_quanta`. off: 1 with acoustics off. rate: [Hz].
+    s: columns for the cue in hand. playing: by slot. echoes: the first lane for echoes. sinc: see
+    `mix_quanta`. off: 1 with acoustics off. rate: [Hz].
 
     A cue is taken at the very quantum at which the tick would have acted had the host rendered block by
     block, or at the next one if that is over: so what is heard is what would be rendered offline. The loop
     waits for nobody, and calls the large kernels by address.
     """
     clock, calls, told, ring, ring_clock = control
+    _, v, near, far, m = desk
     fade = (np.int64(FADE_SECONDS * rate) + QUANTUM - 1) // QUANTUM * QUANTUM
     left, taken, mixed, busy, frames = fade, clock[TAKEN], clock[MIXED], 0, 0
     ramp_end = mixed
@@ -231,25 +216,9 @@ def render_ahead(
             told[LOWEST_GAIN], m.limiter[1] = m.limiter[1], np.float32(1.0)
             taken += 1
             store_release(clock, TAKEN, taken)
-        ramp = ramp_end - mixed
-        sending = _mix(
-            calls[MIX], floats_at(bank, samples), integers_at(offset, clips), integers_at(stride, clips),
-            integers_at(length, clips), table, sinc, v, ramp, 1, rate, m.steps, m.lanes, m.mono, m.sums,
-            m.mixed, m.sent,
-        )  # fmt: skip
-        if sending & 1 or near.clock[AWAKE] or near.clock[OPENING]:
-            _reverberate(
-                calls[REVERBERATE], 1, ramp, m.sent[0], near.length, near.rings, near.memory, near.now,
-                near.target, near.clock, near.scratch, m.mixed,
-            )  # fmt: skip
-        if sending & 2 or far.clock[AWAKE] or far.clock[OPENING]:
-            _reverberate(
-                calls[REVERBERATE], 1, ramp, m.sent[1], far.length, far.rings, far.memory, far.now,
-                far.target, far.clock, far.scratch, m.mixed,
-            )  # fmt: skip
-        _limit(
-            calls[LIMIT], 1.0 / (RELEASE_SECONDS * rate), 1, m.mixed, m.delayed, m.needed, m.held,
-            m.look_ahead, m.limiter, m.ready,
+        mix_next(
+            calls, floats_at(bank, samples), integers_at(offset, clips), integers_at(stride, clips),
+            integers_at(length, clips), sinc, desk, ramp_end - mixed, 1, rate,
         )  # fmt: skip
         if mixed > 0:  # the limiter gives out the quantum before, and before the first there is none
             give_out(m.ready, ring, written, ending, left, fade, told)

@@ -175,7 +175,7 @@ BUS_COLUMNS = types.NamedTuple((I8_1, F4_2, F4_1, F4_1, F4_1, I8_1, F4_1), BusCo
 
 
 class MasterColumns(NamedTuple):
-    """Arrays of `Master`, as `mix_quanta` and `limit` take them."""
+    """Arrays of `Master`, as `mix_quanta`, `limit` and `fill_block` take them."""
 
     steps: Array
     lanes: Array
@@ -189,8 +189,9 @@ class MasterColumns(NamedTuple):
     held: Array
     look_ahead: Array
     limiter: Array
+    clock: Array
 
 
 MASTER_COLUMNS = types.NamedTuple(
-    (F4_1, F4_1, F4_1, F4_1, F4_2, F4_2, F4_2, F4_2, F4_1, F4_1, F4_2, F4_1), MasterColumns
+    (F4_1, F4_1, F4_1, F4_1, F4_2, F4_2, F4_2, F4_2, F4_1, F4_1, F4_2, F4_1, I8_1), MasterColumns
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ecs_audio.kernels.jit import F4_1, F4_2, F8, I8, Array, kernel, law
+from ecs_audio.kernels.simd import WIDE, load16, max16, min16, splat16, store16, sum16
 
 AHEAD = 64
 CEILING = np.float32(10.0 ** (-0.3 / 20.0))
@@ -59,21 +60,33 @@ def limit_quantum(
 
 
 @law
-def is_idle(mixed: Array, needed: Array, held: Array, state: Array) -> bool:
+def is_idle(mixed: Array, needed: Array, held: Array, scratch: Array, state: Array) -> bool:
     """Whether nothing exceeds the ceiling, nor has for so long that the gain is exactly 1 throughout."""
-    one, idle = np.float32(1.0), state[0] == np.float32(1.0)
-    for n in range(AHEAD):
-        idle &= (abs(mixed[n, 0]) <= CEILING) & (abs(mixed[n, 1]) <= CEILING)
-        idle &= (needed[n] == one) & (held[n] == one)
+    one = np.float32(1.0)
+    if state[0] != one:
+        return False
+    nothing = splat16(np.float32(0.0))
+    peak, unheard, gain = nothing, nothing, splat16(one)
+    for n in range(0, 2 * AHEAD, WIDE):
+        x = load16(mixed, n)
+        peak = max16(peak, max16(x, nothing - x))
+        unheard = unheard + nothing * x  # 0, unless something is no number, which is not larger than anything
+    for n in range(0, AHEAD, WIDE):
+        gain = min16(gain, min16(load16(needed, n), load16(held, n)))
+    store16(scratch, 0, peak)
+    store16(scratch, WIDE, gain)
+    idle = sum16(unheard) == 0.0
+    for n in range(WIDE):
+        idle &= (scratch[0, n] <= CEILING) & (scratch[0, WIDE + n] == one)
     return idle
 
 
 @law
 def pass_quantum(mixed: Array, delayed: Array, out: Array) -> None:
     """Give out the quantum before `mixed` as it is: what `limit_quantum` comes to when idle, to the bit."""
-    for n in range(AHEAD):
-        out[n, 0], out[n, 1] = delayed[n, 0], delayed[n, 1]
-        delayed[n, 0], delayed[n, 1] = mixed[n, 0], mixed[n, 1]
+    for n in range(0, 2 * AHEAD, WIDE):
+        store16(out, n, load16(delayed, n))
+        store16(delayed, n, load16(mixed, n))
 
 
 @kernel(F8, I8, F4_2, F4_2, F4_1, F4_1, F4_2, F4_1, F4_2)
@@ -98,7 +111,7 @@ def limit(
     for q in range(quanta):
         a, b = AHEAD * q, AHEAD * (q + 1)
         new, given = mixed[a:b], out[a:b]
-        if is_idle(new, needed, held, state):
+        if is_idle(new, needed, held, scratch, state):
             pass_quantum(new, delayed, given)
         else:
             limit_quantum(share, new, delayed, needed, held, scratch, state, given)

@@ -6,6 +6,7 @@ A loop that calls kernels by name would have all of them compiled into it once m
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 from llvmlite import ir
@@ -112,6 +113,43 @@ def _array_of(element: Any) -> Callable[..., Any]:
         return types.Array(element, 1, "C")(types.int64, types.int64), generate
 
     return array
+
+
+def record_at(record: Any) -> Callable[..., Any]:
+    """`record(address)`: a record of C-contiguous arrays that own nothing, records within it included.
+
+    record: its type. At the address stand, of each array in order, its address and its shape, all int64.
+    """
+
+    @intrinsic
+    def at(_typing: Any, _address: Any) -> Any:
+        def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            source = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
+            places = count()
+
+            def read() -> Any:
+                return builder.load(builder.gep(source, [ir.Constant(ir.IntType(64), next(places))]))
+
+            def take(kind: Any) -> Any:
+                if isinstance(kind, types.BaseTuple):
+                    return context.make_tuple(builder, kind, [take(part) for part in kind.types])
+                result = context.make_array(kind)(context, builder)
+                element = context.get_data_type(kind.dtype)
+                width = context.get_constant(types.intp, context.get_abi_sizeof(element))
+                data, shape, strides = read(), [read() for _ in range(kind.ndim)], [width]
+                for length in shape[:0:-1]:
+                    strides.insert(0, builder.mul(strides[0], length))
+                populate_array(
+                    result, data=builder.inttoptr(data, element.as_pointer()), shape=shape, strides=strides,
+                    itemsize=width, meminfo=None,
+                )  # fmt: skip
+                return result._getvalue()
+
+            return take(record)
+
+        return record(types.int64), generate
+
+    return at
 
 
 floats_at, integers_at = _array_of(types.float32), _array_of(types.int64)

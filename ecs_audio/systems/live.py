@@ -10,19 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_audio.components import Sources, Voices
-from ecs_audio.components.buses import COEFFICIENTS, LINES, WANTED, Bus, Buses
+from ecs_audio.components.buses import COEFFICIENTS, LINES, WANTED, Buses
 from ecs_audio.components.cues import WAITING, Cues, Roster
 from ecs_audio.components.entries import TAPS
 from ecs_audio.components.master import QUANTUM, Master
 from ecs_audio.kernels import ahead
 from ecs_audio.kernels.ahead import Control, Copies, Queue, render_ahead
-from ecs_audio.kernels.columns import BusColumns, MasterColumns, SoundColumns, VoiceColumns
+from ecs_audio.kernels.block import Desk
+from ecs_audio.kernels.columns import SoundColumns
 from ecs_audio.kernels.cue import Playing, hear, publish
 from ecs_audio.kernels.deliver import READ, UNDERRUN_EVENTS, WRITTEN
 from ecs_audio.settings import Settings
 from ecs_audio.systems.addresses import addresses
 from ecs_audio.systems.handover import give_back, take_over
-from ecs_audio.systems.mix import SINC
 from ecs_audio.systems.pace import Pace
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Live:
         sources: Sources,
         sounds: SoundColumns,
         voices: Voices,
-        lanes: VoiceColumns,
+        desk: Desk,
         buses: Buses,
         master: Master,
         clips: Clips,
@@ -68,7 +68,7 @@ class Live:
         """Ticks for which there was no room in the queue."""
         frames = round(seconds * clips.rate)
         self.pace = Pace(clips.rate, round(SLACK * frames))
-        self._sounds, self._lanes, self._ring = sounds, lanes, ring
+        self._sounds, self._desk, self._ring = sounds, desk, ring
         columns = [sources.storage[name] for name in (*SoundColumns._fields, "slot", "take")]
         self._cues = Cues(columns, ahead.NUMBERS, COEFFICIENTS * LINES)
         self._roster = Roster(sources.capacity, TAPS)
@@ -188,9 +188,8 @@ class Live:
             Control(self._clock, addresses(self._clock), self._told, *self._ring),
             Queue(cues.numbers, cues.passed, cues.targets, cues.rows),
             Copies(there.address, there.width, there.start, slot, take), SoundColumns(*columns),
-            self._playing, self._lanes, self.voices.echoes, *map(_columns, self.buses.both),
-            MasterColumns(*(getattr(self.master, name) for name in MasterColumns._fields)), SINC,
-            self.settings.interpolation == "sinc8", self.settings.acoustics == "off", float(self.clips.rate),
+            self._playing, self._desk, self.voices.echoes, self.settings.interpolation == "sinc8",
+            self.settings.acoustics == "off", float(self.clips.rate),
         )  # fmt: skip
         self._thread = Thread(target=render_ahead, args=arguments, name="ecs_audio render", daemon=True)
         self._thread.start()
@@ -228,7 +227,3 @@ class Live:
         gap = now - int(self._clock[ahead.MIXED])
         if gap > LONGEST_GAP * self.clips.rate:
             self._clock[ahead.MIXED] += gap // QUANTUM * QUANTUM
-
-
-def _columns(bus: Bus) -> BusColumns:
-    return BusColumns(*(getattr(bus, name) for name in BusColumns._fields))

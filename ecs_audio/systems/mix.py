@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 
 from ecs_audio.components.aligned import aligned
 from ecs_audio.components.buses import Buses
-from ecs_audio.components.master import QUANTA, QUANTUM, Master
-from ecs_audio.kernels.columns import VoiceColumns
-from ecs_audio.kernels.limiter import RELEASE_SECONDS, limit
-from ecs_audio.kernels.mix import mix_quanta
+from ecs_audio.components.master import Master
+from ecs_audio.kernels.block import Desk, fill_block
+from ecs_audio.kernels.columns import BusColumns, MasterColumns, VoiceColumns
 from ecs_audio.kernels.read import sinc_table
-from ecs_audio.kernels.reverb import reverberate
+from ecs_audio.systems.addresses import layout, of_the_mix
 from ecs_audio.systems.entry import entry_of
 
 if TYPE_CHECKING:
@@ -23,58 +22,23 @@ if TYPE_CHECKING:
 SINC = aligned(sinc_table())
 
 
-def mix(voices: VoiceColumns, buses: Buses, master: Master, clips: Clips, quanta: int, *, sinc: bool) -> None:
-    """Mix the next quanta of 64 frames and leave in `master.ready` what the limiter lets out.
+def desk_of(voices: VoiceColumns, buses: Buses, master: Master) -> Desk:
+    """The arrays that voices, reverbs and master mix with."""
+    near, far = (BusColumns(*(getattr(bus, name) for name in BusColumns._fields)) for bus in buses.both)
+    own = MasterColumns(*(getattr(master, name) for name in MasterColumns._fields))
+    return Desk(SINC, voices, near, far, own)
 
-    The limiter looks one quantum ahead, so the very first one comes out of the second call.
-    """
-    ramp = master.ramp_end - master.mixed_frames
-    sending = entry_of(mix_quanta)(
-        clips.bank, clips.offset, clips.stride, clips.length, SINC, sinc, voices, ramp, quanta,
-        float(clips.rate), master.steps, master.lanes, master.mono, master.sums, master.mixed, master.sent,
+
+def places_of(desk: Desk) -> NDArray[np.int64]:
+    """What `fill` needs of a desk, as long as that is kept. Compiles the kernels of the mix."""
+    return np.array([*of_the_mix(), *layout(desk)])
+
+
+def fill(block: NDArray[np.float32], places: NDArray[np.int64], clips: Clips, *, sinc: bool) -> None:
+    """Fill a C-contiguous block (frames, 2) of any length with what comes next."""
+    entry_of(fill_block)(
+        places, clips.bank, clips.offset, clips.stride, clips.length, sinc, clips.rate, block
     )  # fmt: skip
-    for k, bus in enumerate(buses.both):
-        if sending & (1 << k) or bus.busy:
-            entry_of(reverberate)(
-                quanta, ramp, master.sent[k], bus.length, bus.rings, bus.memory, bus.now, bus.target,
-                bus.clock, bus.scratch, master.mixed,
-            )  # fmt: skip
-    entry_of(limit)(
-        1.0 / (RELEASE_SECONDS * clips.rate), quanta, master.mixed, master.delayed, master.needed,
-        master.held, master.look_ahead, master.limiter, master.ready,
-    )  # fmt: skip
-    master.mixed_frames += quanta * QUANTUM
-    master.ready_until = master.mixed_frames - QUANTUM
-    master.ready_frames = quanta * QUANTUM
-
-
-def fill(
-    block: NDArray[np.float32],
-    voices: VoiceColumns,
-    buses: Buses,
-    master: Master,
-    clips: Clips,
-    *,
-    sinc: bool,
-) -> None:
-    """Fill a block (frames, 2) of any length with what comes next.
-
-    No more quanta are mixed than the block needs: what is mixed ahead of the next tick depends on
-    the frames given out so far alone, never on the lengths of blocks.
-    """
-    filled, frames = 0, len(block)
-    if frames and not master.mixed_frames:
-        mix(voices, buses, master, clips, 1, sinc=sinc)
-    while filled < frames:
-        left = master.ready_until - master.rendered_frames
-        if left == 0:
-            mix(voices, buses, master, clips, min(-(-(frames - filled) // QUANTUM), QUANTA), sinc=sinc)
-            continue
-        count = min(left, frames - filled)
-        start = master.ready_frames - left
-        block[filled : filled + count] = master.ready[start : start + count]
-        master.rendered_frames += count
-        filled += count
 
 
 def block_of(
@@ -82,11 +46,15 @@ def block_of(
 ) -> NDArray[np.float32]:
     """Where a block of so many frames goes: into `out`, or to the beginning of what is there for it.
 
-    Raises ValueError for more frames than that holds, or an `out` of another shape or type.
+    From there it is to be copied where an `out` has gaps. Raises ValueError for more frames than that holds,
+    or an `out` of another shape or type, or that is not to be written to.
     """
     if not 0 <= frames <= len(storage):
         raise ValueError(f"frames must lie between 0 and max_block = {len(storage)}, not {frames}")
-    block = storage[:frames] if out is None else out
-    if block.shape != (frames, 2) or block.dtype != np.float32:
-        raise ValueError(f"out must be float32 of shape ({frames}, 2), not {block.dtype} of {block.shape}")
-    return block
+    if out is None:
+        return storage[:frames]
+    if out.shape != (frames, 2) or out.dtype != np.float32:
+        raise ValueError(f"out must be float32 of shape ({frames}, 2), not {out.dtype} of {out.shape}")
+    if not out.flags.writeable:
+        raise ValueError("out is read-only")
+    return out if out.flags.carray else storage[:frames]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ecs_audio.components import Listener, Probes, Sources
 from ecs_audio.components.buses import Buses
-from ecs_audio.components.master import QUANTUM, Master
+from ecs_audio.components.master import QUANTUM, RAMP_END, Master
 from ecs_audio.kernels.columns import SoundColumns, VoiceColumns
 from ecs_audio.kernels.levels import levels
 from ecs_audio.kernels.losses import solve_losses
@@ -71,11 +71,12 @@ def conduct(
     # A tick acts from the first quantum that is not mixed yet, up to two quanta after its frame. The
     # ramps end that much after the next tick's frame, so that a constant motion is one straight line
     # whatever the distance between ticks and quanta.
-    anchor = max(now, master.mixed_frames - 2 * QUANTUM)
-    master.ramp_end = anchor + frames + 2 * QUANTUM
+    mixed = master.mixed_frames
+    anchor = max(now, mixed - 2 * QUANTUM)
+    ramp_end = master.clock[RAMP_END] = anchor + frames + 2 * QUANTUM
     entry_of(steer)(
         sounds, voices, count, tick, settings.max_voices, echoes, settings.acoustics == "off", passed,
-        float(anchor), float(master.mixed_frames), float(master.ramp_end), float(clips.rate), clips.length,
+        float(anchor), float(mixed), float(ramp_end), float(clips.rate), clips.length,
         clips.side,
     )  # fmt: skip
 
