@@ -6,13 +6,16 @@ DATA   ?= ../shared/data
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test lint perf perf-once bench peers clean
+.PHONY: demo test bounds lint perf perf-once bench peers clean
 
 demo: $(READY)
 	$(BIN)/ecs-audio run raid -o out/raid.wav $(DEMO)
 
 test: $(READY)
 	$(BIN)/python -m pytest -n 2 $(TESTS)
+
+bounds: $(READY)  # all tests with kernels that refuse to reach beyond their arrays
+	NUMBA_BOUNDSCHECK=1 XDG_CACHE_HOME=$(CURDIR)/out/bounds $(BIN)/python -m pytest -n 2 $(TESTS)
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -1,6 +1,7 @@
 """How kernels come to be compiled: laws as parts of them, and processes that share the work."""
 
 import gc
+import os
 import subprocess
 import sys
 
@@ -121,3 +122,42 @@ def test_a_cache_that_cannot_be_written_costs_only_the_processes_aside(monkeypat
     monkeypatch.setattr(aside, "_start", None)
     with aside.shared(jit.KERNELS) as mine:
         assert len(list(mine)) > aside.WORTH_IT
+
+
+BEYOND = """
+import numpy as np
+from numba import types
+from ecs_audio.kernels.jit import F8_1, I8, kernel, prepare
+from ecs_audio.kernels.pointers import address_of, caller_of
+
+@kernel(I8, F8_1)
+def inner(at, out):
+    out[at] = 1.0
+
+call = caller_of(types.none, inner)
+
+@kernel(I8, I8, F8_1)
+def outer(address, at, out):
+    call(address, at, out)
+    out[0] = 2.0
+
+out, address = np.zeros(4), address_of(inner)
+prepare(outer)
+for kernel, arguments in ((inner, ()), (outer, (address,))):
+    kernel(*arguments, 3, out)
+    try:
+        kernel(*arguments, 4, out[:4])
+    except IndexError:
+        print("refused", out.tolist())
+        out[:] = 0.0
+"""
+
+
+def test_a_run_that_checks_bounds_finds_kernels_that_reach_beyond_an_array_by_address_as_well(tmp_path):
+    checked = {"NUMBA_BOUNDSCHECK": "1", "XDG_CACHE_HOME": str(tmp_path)}
+    (tmp_path / "beyond.py").write_text(BEYOND)
+    done = subprocess.run(
+        [sys.executable, tmp_path / "beyond.py"], env=os.environ | checked, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["refused [0.0, 0.0, 0.0, 1.0]", "refused [2.0, 0.0, 0.0, 1.0]"]

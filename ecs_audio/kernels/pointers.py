@@ -10,7 +10,7 @@ from itertools import count
 from typing import Any
 
 from llvmlite import ir
-from numba import types
+from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
@@ -47,7 +47,11 @@ def caller_of(result: Any, compiled: Any) -> Callable[..., Any]:
                 for k in range(len(wanted))
             ]
             flat = context.get_arg_packer(wanted).as_arguments(builder, values)
-            builder.call(function, [out, failure, *flat])  # kernels raise nothing
+            code = builder.call(function, [out, failure, *flat])
+            if config.BOUNDSCHECK:  # kernels raise nothing else
+                status = context.call_conv._get_return_status(builder, code, builder.load(failure))
+                with builder.if_then(status.is_error):
+                    context.call_conv.return_status_propagate(builder, status)
             if result is types.none:
                 return context.get_dummy_value()
             return context.get_returned_value(builder, result, builder.load(out))
