@@ -8,6 +8,8 @@ import sys
 import numba
 import numpy as np
 import pytest
+from numba.core import ssa
+from numba.core.compiler import run_frontend
 
 import ecs_audio.engine  # noqa: F401  defines every kernel
 from ecs_audio.kernels import aside, jit, recall
@@ -161,3 +163,14 @@ def test_a_run_that_checks_bounds_finds_kernels_that_reach_beyond_an_array_by_ad
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["refused [0.0, 0.0, 0.0, 1.0]", "refused [2.0, 0.0, 0.0, 1.0]"]
+
+
+@pytest.mark.parametrize(
+    "kernel", sorted(jit.KERNELS, key=aside.work_in)[-6:], ids=lambda kernel: kernel.__name__
+)
+def test_variables_written_to_twice_are_told_apart_as_numba_does(kernel):
+    plain = ssa.reconstruct_ssa(run_frontend(kernel.py_func))
+    with recall.recalling():
+        ours = ssa.reconstruct_ssa(run_frontend(kernel.py_func))
+    assert ours.dump_to_string() == plain.dump_to_string()
+    assert "phi(" in plain.dump_to_string()

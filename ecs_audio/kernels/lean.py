@@ -26,6 +26,7 @@ SKIPPED = {
     untyped_passes.InlineClosureLikes,  # no closures, no comprehensions
     typed_passes.InlineOverloads,
     typed_passes.NopythonRewrites,  # no expressions of whole arrays
+    typed_passes.IRLegalization,  # ends the lives of variables, which matters where arrays are counted
 }
 """Passes that find nothing to do in kernels, and go through all of the code to find that out."""
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from numba.core import base, postproc, transforms
+from numba.core import base, postproc, ssa, transforms
 from numba.core.compiler import Flags
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.targetconfig import ConfigStack
@@ -40,6 +40,7 @@ _steady: dict[str, Steady] = {}
 _calls: dict[Any, Any] = {}
 _sizes: dict[str, int] = {}
 _missing: set[Any] = set()
+_named: dict[str, set[Any]] = {}
 
 
 def steady(flags: Any) -> Steady:
@@ -56,6 +57,7 @@ _function_type = BaseContext.resolve_function_type
 _function = base.BaseContext.get_function
 _size = base.BaseContext.get_abi_sizeof
 _process = postproc.PostProcessor.run
+_analyse, _rewrite = ssa._run_block_analysis, ssa._run_block_rewrite
 
 
 def _call_type_once(self: Any, context: Any, args: Any, kws: Any) -> Any:
@@ -109,12 +111,32 @@ def _process_lazily(self: Any, emit_dels: bool = False, extend_lifetimes: bool =
     code.generator_info = None
 
 
+def _analyse_and_note(blocks: Any, states: dict[str, Any], handler: Any) -> None:
+    """Note which blocks name a variable."""
+    _analyse(blocks, states, handler)
+    _named.clear()
+    for name, found in states["defs"].items():
+        _named[name] = {label for _, label in found}
+    for name, found in states["uses"].items():
+        _named[name] = _named.get(name, set()) | found
+
+
+def _rewrite_where_named(blocks: Any, states: dict[str, Any], handler: Any) -> Any:
+    """For each variable that is written to twice, numba goes through all code two times."""
+    labels = _named[states["varname"]]
+    named = {label: block for label, block in blocks.items() if label in labels}
+    rewritten = _rewrite(named, states, handler)
+    return {label: rewritten.get(label, block) for label, block in blocks.items()}
+
+
 _REPLACED: list[tuple[Any, str, Callable[..., Any]]] = [
     (BaseFunction, "get_call_type", _call_type_once),
     (BaseContext, "resolve_function_type", _function_type_once),
     (base.BaseContext, "get_function", _function_once),
     (base.BaseContext, "get_abi_sizeof", _size_once),
     (postproc.PostProcessor, "run", _process_lazily),
+    (ssa, "_run_block_analysis", _analyse_and_note),
+    (ssa, "_run_block_rewrite", _rewrite_where_named),
 ]
 
 
