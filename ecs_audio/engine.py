@@ -25,6 +25,7 @@ from ecs_audio.systems.feed import feed, forget_echoes
 from ecs_audio.systems.ingest import forget_world, ingest, take_gains
 from ecs_audio.systems.mix import block_of, fill, places_of
 from ecs_audio.systems.move import move
+from ecs_audio.systems.pace import Delay
 from ecs_audio.systems.play import conduct, play, tune
 from ecs_audio.systems.probe import Room
 from ecs_audio.systems.propagate import propagate
@@ -216,7 +217,7 @@ class Engine(Paced):
         forget_world(self.sources, self.entries, self.probes)
         self.batch.counts[:] = 0
         self._seen = self._world.revision
-        self._time, self._ticks, self._shift = 0.0, 0, 0
+        self._time, self._ticks, self._shift, self._delay = 0.0, 0, 0, Delay()
         if ring is not None:
             self.go_live(*ring)
 

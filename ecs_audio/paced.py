@@ -6,11 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_audio.clips import Clips
-from ecs_audio.components.master import MIXED, QUANTUM
+from ecs_audio.components.master import MIXED
 from ecs_audio.governor import Governor
 from ecs_audio.moving import Moving
 from ecs_audio.settings import Settings
 from ecs_audio.systems.live import Live, Ring
+from ecs_audio.systems.pace import Delay
 
 
 class Paced(Moving):
@@ -18,7 +19,7 @@ class Paced(Moving):
 
     def __init__(self, clips: Clips, settings: Settings, seed: int) -> None:
         super().__init__(clips, settings, seed)
-        self._time, self._shift = 0.0, 0
+        self._time, self._shift, self._delay = 0.0, 0, Delay()
         self._governor: Governor | None = None
         self._ring: tuple[Ring, float, bool] | None = None
 
@@ -67,21 +68,18 @@ class Paced(Moving):
     def _frames_of(self, dt: float) -> tuple[int, int, int, int]:
         """Of the coming tick: its frame, frames until the next, the frame it is heard from, and how far that
         is ahead."""
-        live, master = self._live, self._master
+        live, pace = self._live, self._delay if self._live is None else self._live.pace
         if live is not None:
             live.hear()
-            mixed = master.clock[MIXED] = live.mixed_frames
-            moved = live.pace.move(self._frame_at(self._time), mixed, self._frames)
-            self._shift += moved
-            self._frames += moved
+            self._master.clock[MIXED] = live.mixed_frames
+        mixed = self._master.mixed_frames
+        moved = pace.move(self._frame_at(self._time), mixed, self._frames)
+        self._shift += moved
+        self._frames += moved
         now = self._frame_at(self._time)
         frames = self._frame_at(self._time + dt) - now
-        if live is not None:
-            heard = live.heard_from(now)
-            return now, frames, heard, heard - now
-        # A host that was late for long renders ahead of its ticks: what starts now starts now.
-        mixed = master.mixed_frames
-        return now, frames, mixed, min(mixed - now, 2 * QUANTUM)
+        heard = mixed if live is None else live.heard_from(now)
+        return now, frames, heard, heard - now
 
     def _frame_at(self, time: float) -> int:
         """The frame of a time [s] of the host's."""

@@ -1,4 +1,4 @@
-"""pace: ticks, which a host makes when it comes to it, against frames, which a device takes evenly."""
+"""pace: ticks, which a host makes when it comes to it, against frames, which go by evenly or in blocks."""
 
 from __future__ import annotations
 
@@ -59,3 +59,45 @@ class Pace:
             return 0
         step = min(round(STEEPEST * frames), frames)
         return step if error > 0.0 else -step
+
+
+REMEMBERED = 256
+"""So many ticks in a row that all come earlier than they need to are no accident either."""
+GENTLY = 8
+"""What is taken back of a delay in one tick is an eighth of what has passed since the last, at most."""
+
+
+class Delay:
+    """By how many frames ticks are heard late, where a host renders blocks and ticks when it gets there.
+
+    A tick speaks of a frame; with blocks of 512 and ticks of 800 frames, up to 511 more are mixed by then.
+    All ticks are moved by the most that one of them was late, or each would move what it says by another
+    amount, and clips would be read now faster, now slower. Where a host makes up for what it was late, the
+    delay goes back, gently. Neither is audible, as clips go on at their own speed by frames. Ticks that come
+    in time are never moved.
+    """
+
+    def __init__(self) -> None:
+        self.frames = 0
+        self._early, self._ticks, self._back = 0, 0, 0
+
+    def move(self, frame: int, mixed: int, frames: int) -> int:
+        """By how many frames the coming tick, at `frame`, lies elsewhere; never before the last one.
+
+        mixed: frames mixed so far; what speaks of 128 before is heard. frames: since the last tick.
+        """
+        early = frame - (mixed - 2 * QUANTUM)
+        if early < 0:
+            self.frames -= early
+            self._ticks = self._back = 0
+            return -early
+        if self.frames == 0:
+            return 0
+        self._early = min(self._early, early) if self._ticks else early
+        self._ticks += 1
+        if self._ticks == REMEMBERED:
+            self._ticks, self._back = 0, min(max(self._early - 2 * QUANTUM, 0), self.frames)
+        step = min(self._back, frames // GENTLY)
+        self._back -= step
+        self.frames -= step
+        return -step

@@ -71,12 +71,10 @@ def conduct(
     # A tick acts from the first quantum that is not mixed yet, up to two quanta after its frame. The
     # ramps end that much after the next tick's frame, so that a constant motion is one straight line
     # whatever the distance between ticks and quanta.
-    mixed = master.mixed_frames
-    anchor = max(now, mixed - 2 * QUANTUM)
-    ramp_end = master.clock[RAMP_END] = anchor + frames + 2 * QUANTUM
+    ramp_end = master.clock[RAMP_END] = now + frames + 2 * QUANTUM
     entry_of(steer)(
         sounds, voices, count, tick, settings.max_voices, echoes, settings.acoustics == "off", passed,
-        float(anchor), float(mixed), float(ramp_end), float(clips.rate), clips.length,
+        float(now), float(master.mixed_frames), float(ramp_end), float(clips.rate), clips.length,
         clips.side,
     )  # fmt: skip
 
