@@ -91,11 +91,6 @@ class Bus:
         """Whether anything sounds."""
         return bool(self.clock[AWAKE])
 
-    @property
-    def busy(self) -> bool:
-        """Whether its time goes on although nothing is sent: it sounds, or opens again after a closing."""
-        return bool(self.clock[AWAKE] or self.clock[OPENING])
-
     def delay(self, seconds: float) -> None:
         """Ask for a pre-delay, held within 5 and 40 ms; it is cross-faded over 1024 frames."""
         low, high = PRE_DELAY_SECONDS
