@@ -154,9 +154,7 @@ def give_out(ready: Array, ring: Array, at: int, ending: bool, left: int, fade: 
             told[LEFT_PEAK + ear] = max(told[LEFT_PEAK + ear], abs(sample))
 
 
-@kernel(
-    CONTROL, QUEUE, COPIES, SOUND_COLUMNS, PLAYING, DESK, I8, U1, U1, F8,
-)  # fmt: skip
+@kernel(CONTROL, QUEUE, COPIES, SOUND_COLUMNS, PLAYING, DESK, I8, U1, U1, F8)
 def render_ahead(
     control: Control,
     queue: Queue,
@@ -171,8 +169,8 @@ def render_ahead(
 ) -> None:
     """Mix into the ring until STOP, always AHEAD frames before the reader, then fade out in 5 ms.
 
-    s: columns for the cue in hand. playing: by slot. echoes: the first lane for echoes. sinc: see
-    `mix_quanta`. off: 1 with acoustics off. rate: [Hz].
+    s: columns for the cue in hand. playing: by slot. desk: voices, reverbs and master. echoes: the first lane
+    for echoes. sinc: see `mix_quanta`. off: 1 with acoustics off. rate: [Hz].
 
     A cue is taken at the very quantum at which the tick would have acted had the host rendered block by
     block, or at the next one if that is over: so what is heard is what would be rendered offline. The loop
